@@ -1,0 +1,235 @@
+"""What a parser yields: plain frozen records of one run, in the order run, scenarios, attempts, end."""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+
+class Outcome(StrEnum):
+    """Result of one evaluation or attempt (DESIGN: PASS, FAIL, UNKNOWN; ERROR is no observation)."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    UNKNOWN = "UNKNOWN"
+    ERROR = "ERROR"
+
+
+class Finding(StrEnum):
+    """How far a FAIL reached; on screen "reach of the failure"."""
+
+    USER_VISIBLE = "user_visible"
+    HOST_CORRECTED = "host_corrected"
+    GUARDED_OR_DISCLOSED = "guarded_or_disclosed"
+    UNCLASSIFIED = "unclassified"
+
+
+class Fault(StrEnum):
+    AGENT = "agent"
+    HOST = "host"
+    TOOL = "tool"
+    USER = "user"
+    GRADER = "grader"
+    INFRASTRUCTURE = "infrastructure"
+    UNKNOWN = "unknown"
+
+
+class Category(StrEnum):
+    SECURITY = "security"
+    POLICY = "policy"
+    COST = "cost"
+    QUALITY = "quality"
+
+
+class Mode(StrEnum):
+    SCRIPTED = "scripted"
+    LIVE = "live"
+
+
+class Origin(StrEnum):
+    OBSERVED = "observed"
+    SYNTHETIC = "synthetic"
+
+
+class Session(StrEnum):
+    """How the evaluation session itself ended."""
+
+    COMPLETE = "complete"
+    ABORTED = "aborted"
+    CANCELLED = "cancelled"
+    ERRORED = "errored"
+    UNFINISHED = "unfinished"
+
+
+class AttemptStatus(StrEnum):
+    COMPLETED = "completed"
+    DENIED = "denied"
+    PAUSED = "paused"
+    ESCALATED = "escalated"
+    TIMED_OUT = "timed_out"
+    CRASHED = "crashed"
+
+
+class StepKind(StrEnum):
+    TOOL = "tool"
+    MODEL = "model"
+
+
+class Decision(StrEnum):
+    ALLOWED = "allowed"
+    DENIED = "denied"
+    PAUSED = "paused"
+    FAILED = "failed"
+
+
+class Expectation(StrEnum):
+    COMPLETED = "completed"
+    DENIED = "denied"
+    PAUSED = "paused"
+    ESCALATED = "escalated"
+
+
+class SourceKind(StrEnum):
+    DESIGNED = "designed"
+    INCIDENT = "incident"
+    TRACE = "trace"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """The session as a whole. `''` means the artifact does not say; times carry a zone."""
+
+    label: str = ""
+    suite: str = ""
+    suite_version: str = ""
+    agent_version: str = ""
+    model: str = ""
+    environment: str = ""
+    commit: str = ""
+    branch: str = ""
+    ci_url: str = ""
+    mode: Mode | None = None
+    origin: Origin | None = None
+    started_at: datetime | None = None
+    started_at_assumed: bool = False  # the artifact's time had no zone: read as UTC
+    finished_at: datetime | None = None
+    session: Session = Session.COMPLETE
+    session_reason: str = ""
+    planned: int | None = None  # attempts
+    shard_index: int | None = None
+    shard_of: int | None = None
+    producer_name: str = ""
+    producer_version: str = ""
+    reported_totals: dict[str, int] = field(default_factory=dict)  # the tool's own, by its words
+    extras: dict[str, Any] = field(default_factory=dict)  # members beginning with x_
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorRecord:
+    """Who judged. With the indicator it makes the definition; None in an evaluation = a person did."""
+
+    name: str
+    version: str
+    configuration_sha256: str = ""  # of the canonical JSON; '' = no configuration
+    deterministic: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioRecord:
+    """A case as this run describes it. `key` is stable across runs, models and commits."""
+
+    key: str
+    title: str = ""
+    class_id: str = ""
+    adversarial: bool = False
+    twin_of: str = ""
+    guards: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
+    expects: Expectation | None = None
+    source_kind: SourceKind = SourceKind.DESIGNED
+    source_reference: str = ""
+    source_date: date | None = None
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One tool or model call, in order. Costs in US dollars, latency in milliseconds."""
+
+    kind: StepKind
+    tool: str = ""
+    decision: Decision = Decision.ALLOWED
+    approved: bool = False  # only with PAUSED: a person lifted the pause
+    reason_code: str = ""
+    arguments_sha256: str = ""
+    arguments: Any = None
+    result: Any = None
+    started_at: datetime | None = None
+    latency_ms: float | None = None
+    cost_usd: Decimal | None = None
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SideEffectRecord:
+    tool: str
+    checked: bool
+    happened: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRecord:
+    """One judgement. `categories` None = the class's own; an empty set = none."""
+
+    indicator: str
+    outcome: Outcome
+    evaluator: EvaluatorRecord | None = None
+    categories: frozenset[Category] | None = None
+    finding: Finding | None = None  # only for FAIL
+    fault: Fault = Fault.UNKNOWN
+    reason_code: str = ""
+    reason: str = ""
+    score: float | None = None
+    evidence: dict[str, Any] | None = None
+    observed_at: datetime | None = None
+    reported_outcome: Outcome | None = None  # the tool's own, where it differs from `outcome`
+    components: tuple[dict[str, Any], ...] = ()  # parts of the judgement; kept, not counted
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRecord:
+    """One execution of a scenario by a variant (provider or model). `place` names it in the artifact."""
+
+    scenario: str
+    ordinal: int = 1
+    variant: str = ""
+    status: AttemptStatus = AttemptStatus.COMPLETED
+    started_at: datetime | None = None
+    latency_ms: float | None = None
+    cost_usd: Decimal | None = None
+    tokens_input: int | None = None
+    tokens_output: int | None = None
+    trace_id: str = ""
+    input: str = ""
+    output: str = ""
+    error: str = ""
+    steps: tuple[StepRecord, ...] = ()
+    side_effects: tuple[SideEffectRecord, ...] = ()
+    evaluations: tuple[EvaluationRecord, ...] = ()
+    place: str = ""  # JSON pointer, or "line 7"
+    extras: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EndRecord:
+    """Closes the records. What it sets replaces what the run said; None leaves it."""
+
+    session: Session | None = None
+    session_reason: str = ""
+    reported_totals: dict[str, int] | None = None
+    notes: tuple[str, ...] = ()  # sentences for people: what was cut, assumed or lost by the tool
+
+
+type Record = RunRecord | ScenarioRecord | AttemptRecord | EndRecord
