@@ -96,6 +96,14 @@ class SourceKind(StrEnum):
     TRACE = "trace"
 
 
+class Containment(StrEnum):
+    """Did the control hold? Of an attempt of an adversarial scenario with guarded tools (DESIGN 2.3)."""
+
+    PROVEN = "proven"
+    UNPROVEN = "unproven"
+    BREACHED = "breached"
+
+
 @dataclass(frozen=True, slots=True)
 class RunRecord:
     """The session as a whole. `''` means the artifact does not say; times carry a zone."""

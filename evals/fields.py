@@ -1,0 +1,53 @@
+"""A column for a closed set of words: two bytes in the table, the enum in Python."""
+
+from enum import StrEnum
+from typing import Any
+
+from django.db import models
+
+
+class CodeField(models.SmallIntegerField[Any, Any]):
+    """Stores a member of `enum` as its position (from 1), so bulk rows stay narrow.
+
+    The order of the enum's members is part of the schema: new members go to the end.
+    """
+
+    def __init__(self, enum: type[StrEnum] | None = None, **options: Any) -> None:
+        self.enum = enum
+        super().__init__(**options)
+
+    def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
+        # Migrations need only the column: the enum would tie old ones to today's words.
+        return super().deconstruct()
+
+    def from_db_value(self, value: int | None, expression: Any, connection: Any) -> StrEnum | None:
+        return None if value is None else list(self._enum)[value - 1]
+
+    def to_python(self, value: Any) -> StrEnum | None:
+        if value is None or value == "":
+            return None
+        return list(self._enum)[value - 1] if isinstance(value, int) else self._enum(value)
+
+    def get_prep_value(self, value: Any) -> int | None:
+        if value is None or value == "":
+            return None
+        if isinstance(value, int):
+            return value
+        return code_of(self._enum(value))
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return str(self.value_from_object(obj) or "")
+
+    @property
+    def _enum(self) -> type[StrEnum]:
+        if self.enum is None:
+            raise TypeError("a CodeField outside migrations needs its enum")
+        return self.enum
+
+
+def code_of(member: StrEnum) -> int:
+    """Position of a member in its enum, from 1."""
+    return _POSITIONS.setdefault(type(member), {m: n for n, m in enumerate(type(member), 1)})[member]
+
+
+_POSITIONS: dict[type[StrEnum], dict[StrEnum, int]] = {}

@@ -1,0 +1,49 @@
+"""Two small corrections to answers: API errors in one shape, and sign-in for a page that HTMX asked about."""
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import resolve_url
+from django.utils.http import urlencode
+from django_htmx.http import HttpResponseClientRedirect
+
+from reliability.problems import CONTENT_TYPE, problem_response
+
+type Handler = Callable[[HttpRequest], HttpResponse]
+KEPT_HEADERS = ("Allow", "WWW-Authenticate", "Retry-After")
+
+
+def problem_json_for_api(get_response: Handler) -> Handler:
+    """Unknown paths, wrong methods and bad hosts never reach the API itself and would come as HTML."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if response.status_code < 400 or not request.path.startswith("/api/"):
+            return response
+        if response.headers.get("Content-Type", "").startswith(CONTENT_TYPE):
+            return response
+        answer = problem_response(response.status_code)
+        for name in KEPT_HEADERS:
+            if name in response.headers:
+                answer[name] = response[name]
+        return answer
+
+    return middleware
+
+
+def sign_in_again_for_htmx(get_response: Handler) -> Handler:
+    """A lost session answers with the sign-in page; HTMX must go there instead of swapping it in."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if not getattr(request, "htmx", False) or response.status_code != 302:
+            return response
+        login = resolve_url(settings.LOGIN_URL)
+        if urlsplit(response.headers.get("Location", "")).path != login:
+            return response
+        back = request.htmx.current_url_abs_path or "/"  # type: ignore[attr-defined]  # set by HtmxMiddleware
+        return HttpResponseClientRedirect(f"{login}?{urlencode({'next': back})}")
+
+    return middleware
