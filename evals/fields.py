@@ -1,12 +1,17 @@
 """A column for a closed set of words: two bytes in the table, the enum in Python."""
 
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
+if TYPE_CHECKING:
+    CodeColumn = models.SmallIntegerField[Any, Any]
+else:
+    CodeColumn = models.SmallIntegerField  # generic for the type checker alone
 
-class CodeField(models.SmallIntegerField[Any, Any]):
+
+class CodeField(CodeColumn):
     """Stores a member of `enum` as its position (from 1), so bulk rows stay narrow.
 
     The order of the enum's members is part of the schema: new members go to the end.

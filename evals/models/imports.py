@@ -3,18 +3,12 @@
 import uuid
 
 from django.conf import settings
-from django.core.files.storage import storages
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
 from evals.models.agents import Agent
 from reliability.models import Client, Token
-
-
-def artifact_storage() -> object:
-    """The storage is looked up when used, so migrations name no folder."""
-    return storages["default"]
 
 
 class Artifact(models.Model):
@@ -107,6 +101,9 @@ class Import(models.Model):
     def __str__(self) -> str:
         return f"import {self.id}"
 
+    def get_absolute_url(self) -> str:
+        return reverse("import", args=[self.client.slug, self.agent.slug, self.id])
+
     @property
     def is_finished(self) -> bool:
         return self.state in (ImportState.DONE, ImportState.REFUSED, ImportState.FAILED)
@@ -117,6 +114,3 @@ class Import(models.Model):
         if not self.bytes_total:
             return None
         return min(self.bytes_read / self.bytes_total, 1.0)
-
-    def get_absolute_url(self) -> str:
-        return reverse("import", args=[self.client.slug, self.agent.slug, self.id])
