@@ -121,6 +121,14 @@ def format_points(change: Fraction | None) -> str:
     return f"{sign}{_from_tenths(tenths) if tenths else '<0.1'} {'point' if tenths == 10 else 'points'}"
 
 
+def format_p_value(p: Fraction) -> str:
+    """Return a probability with its letter: "p = 0.031", and never a rounded 0."""
+    thousandths = _rounded(p * 1000)
+    if thousandths == 0:
+        return "p < 0.001"
+    return f"p = {thousandths // 1000}.{thousandths % 1000:03}".rstrip("0").rstrip(".")
+
+
 def format_money(usd: Decimal | None) -> str:
     """Return US dollars to the cent, and below one dollar to a hundredth of a cent where that says more."""
     if usd is None:

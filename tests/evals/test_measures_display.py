@@ -140,6 +140,19 @@ def test_format_number(value, text):
 
 
 @pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (Fraction(1), "p = 1"),
+        (Fraction(1, 32), "p = 0.031"),
+        (Fraction(1, 2), "p = 0.5"),
+        (Fraction(1, 4096), "p < 0.001"),
+    ],
+)
+def test_format_p_value(p, text):
+    assert display.format_p_value(p) == text
+
+
+@pytest.mark.parametrize(
     ("usd", "text"),
     [
         (None, "not recorded"),
