@@ -1,4 +1,7 @@
-"""What a parser yields: plain frozen records of one run, in the order run, scenarios, attempts, end."""
+"""What a parser yields: plain frozen records of one run.
+
+The run comes first and the end last; between them each scenario precedes the attempts that use it.
+"""
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -141,6 +144,7 @@ class EvaluatorRecord:
     version: str
     configuration_sha256: str = ""  # of the canonical JSON; '' = no configuration
     deterministic: bool = True
+    per_case: bool = False  # the version names the case's own assertions (promptfoo rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +242,7 @@ class EndRecord:
     session_reason: str = ""
     reported_totals: dict[str, int] | None = None
     notes: tuple[str, ...] = ()  # sentences for people: what was cut, assumed or lost by the tool
+    extras: dict[str, Any] = field(default_factory=dict)  # x_ members outside run, scenarios and attempts
 
 
 type Record = RunRecord | ScenarioRecord | AttemptRecord | EndRecord

@@ -78,6 +78,9 @@ class Definition(models.Model):
     evaluator_version = models.CharField(max_length=200, blank=True)
     configuration_sha256 = models.CharField(max_length=64, blank=True)
     deterministic = models.BooleanField(default=True)
+    # Its version names the case's own assertions, so each case has its own definition by design; the results of a run
+    # are then read per class, as with any test suite, and the line says over how many.
+    per_case = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["indicator__name", "evaluator_name", "evaluator_version", "id"]

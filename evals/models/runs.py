@@ -191,7 +191,9 @@ class RunScenario(models.Model):
     """A scenario as one run described it."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="scenarios")
-    scenario = models.ForeignKey(Scenario, on_delete=models.PROTECT, related_name="appearances")
+    # Joined when the run becomes visible: a refused artifact leaves no scenario behind.
+    scenario = models.ForeignKey(Scenario, null=True, on_delete=models.PROTECT, related_name="appearances")
+    key = models.CharField(max_length=500)
     title = models.TextField(blank=True)
     class_id = models.CharField(max_length=200, default="unclassified")
     class_from_artifact = models.BooleanField(default=False)
@@ -206,7 +208,7 @@ class RunScenario(models.Model):
     extras = models.JSONField(default=dict)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "scenario"], name="run_scenario_unique")]
+        constraints = [models.UniqueConstraint(fields=["run", "key"], name="run_scenario_unique")]
 
     def __str__(self) -> str:
-        return self.title or str(self.scenario)
+        return self.title or self.key

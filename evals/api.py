@@ -1,0 +1,157 @@
+"""Runs over the API: upload, follow the import, read results."""
+
+import uuid
+from typing import Any
+
+import msgspec
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from ninja import Router
+
+from evals import access, queries, scenario_results
+from evals.answers import absolute, describe_agent, describe_classes, describe_import, describe_run
+from evals.class_table import list_class_groups
+from evals.models import Agent, Import, ImportState
+from evals.openapi import answer, import_body, parameters
+from evals.parsers import read_run_v1_schema
+from evals.receiving import read_dry_run, read_options, read_wait, receive_body
+from evals.schemas import AgentOut, ClassOut, ComparisonOut, ImportOut, PageOut, RunOut
+from evals.submitting import submit_artifact, waiting_room
+from evals.tasks import enqueue_import
+from reliability.access import Standing, enter_with_token
+from reliability.models import Scope, Token
+from reliability.problems import problem_response
+
+router = Router(tags=["runs"])
+
+
+def _enter(request: HttpRequest, scope: Scope | None = None) -> Standing:
+    token: Token = request.auth  # type: ignore[attr-defined]  # set by TokenAuth
+    if scope and not token.has_scope(scope):
+        raise PermissionDenied(f"This token lacks the scope {scope.value}.")
+    return enter_with_token(token)
+
+
+def _enter_reader(request: HttpRequest) -> Standing:
+    """Reading runs takes `read`, or `runs:write` for the runs the token made."""
+    standing = _enter(request)
+    token: Token = request.auth  # type: ignore[attr-defined]  # set by TokenAuth
+    if not token.has_scope(Scope.READ) and not token.has_scope(Scope.RUNS_WRITE):
+        raise PermissionDenied("This token lacks the scope read.")
+    return standing
+
+
+def _json(content: Any, *, status: int = 200) -> HttpResponse:
+    """Encode indented: people read these answers in CI logs."""
+    body = msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"
+    return HttpResponse(body, status=status, content_type="application/json")
+
+
+@router.post("/agents/{agent}/runs", summary="Upload an artifact", openapi_extra=import_body())
+def upload_run(request: HttpRequest, agent: str) -> HttpResponse:
+    """The body is the artifact itself, or multipart with the field `file`.
+
+    201 with the run; 200 when the same upload was made before; 202 with a job when it takes longer than `wait`."""
+    standing = _enter(request, Scope.RUNS_WRITE)
+    subject = access.get_agent(standing, agent)
+    options, wait = read_options(request.GET), read_wait(request.GET)
+    dry_run, key = read_dry_run(request.GET), request.headers.get("Idempotency-Key", "")
+    received = receive_body(request)
+    try:
+        submitted = submit_artifact(standing, subject, received, options, explicit_key=key, dry_run=dry_run)
+    finally:
+        received.discard()
+    if submitted.is_new:
+        enqueue_import(submitted.job.pk)
+    job = waiting_room.wait_for(submitted.job.pk, wait)
+    return _answer_import(job, is_new=submitted.is_new)
+
+
+def _answer_import(job: Import, *, is_new: bool) -> HttpResponse:
+    place = reverse("api-1:get_import", args=[job.pk])
+    if job.state in (ImportState.REFUSED, ImportState.FAILED):
+        return problem_response(
+            job.status, detail=job.detail, code=job.code, errors=job.errors, **{"import": absolute(place)}
+        )
+    if not job.is_finished:
+        response = _json(describe_import(job), status=202)
+        response["Location"] = place
+        response["Retry-After"] = "2"
+        return response
+    if job.dry_run or not is_new or job.run is None:
+        return _json(describe_import(job))
+    response = _json(describe_import(job), status=201)
+    response["Location"] = reverse("api-1:get_run", args=[job.run.pk])
+    return response
+
+
+@router.get("/imports/{uuid:import_id}", summary="Follow an import", openapi_extra=answer(ImportOut))
+def get_import(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
+    standing = _enter(request, Scope.RUNS_WRITE)
+    return _json(describe_import(access.get_import(standing, import_id)))
+
+
+@router.get("/agents", summary="Agents", openapi_extra=answer(PageOut, AgentOut))
+def list_agents(request: HttpRequest) -> HttpResponse:
+    standing = _enter(request, Scope.READ)
+    return _json(PageOut(items=[describe_agent(agent) for agent in access.list_agents(standing)], next=None))
+
+
+@router.get("/agents/{agent}", summary="One agent", openapi_extra=answer(AgentOut))
+def get_agent(request: HttpRequest, agent: str) -> HttpResponse:
+    standing = _enter(request, Scope.READ)
+    return _json(describe_agent(access.get_agent(standing, agent)))
+
+
+@router.get(
+    "/agents/{agent}/runs",
+    summary="Runs of an agent, newest first",
+    openapi_extra=answer(PageOut, RunOut) | parameters(*queries.RUN_FILTERS, "after", "limit"),
+)
+def list_runs(request: HttpRequest, agent: str) -> HttpResponse:
+    """Filters as on the page; `next` is the address of the following page."""
+    standing = _enter_reader(request)
+    subject: Agent = access.get_agent(standing, agent)
+    chosen = queries.RunFilter.from_query(request.GET)
+    page = queries.list_run_page(access.list_runs(standing).filter(agent=subject), chosen, most=queries.read_limit(request.GET))
+    following = None
+    if page.next_cursor:
+        following = absolute(request.path) + "?" + chosen.query_string(after=page.next_cursor)
+    return _json(PageOut(items=[describe_run(run) for run in page.runs], next=following))
+
+
+@router.get("/runs/compare", summary="Two runs side by side", openapi_extra=answer(ComparisonOut) | parameters("a", "b"))
+def compare_runs(request: HttpRequest, a: uuid.UUID, b: uuid.UUID) -> HttpResponse:
+    standing = _enter_reader(request)
+    before, after = access.get_run(standing, a), access.get_run(standing, b)
+    return _json(scenario_results.describe_comparison(before, after))
+
+
+@router.get("/runs/{uuid:run_id}", summary="One run", openapi_extra=answer(RunOut))
+def get_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+    return _json(describe_run(access.get_run(_enter_reader(request), run_id)))
+
+
+@router.get(
+    "/runs/{uuid:run_id}/classes",
+    summary="Per-class results",
+    openapi_extra=answer(PageOut, ClassOut) | parameters("category", "variant"),
+)
+def list_classes(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+    run = access.get_run(_enter_reader(request), run_id)
+    groups = list_class_groups(run, queries.read_class_filter(request.GET))
+    return _json(PageOut(items=describe_classes(groups), next=None))
+
+
+@router.get("/runs/{uuid:run_id}/scenarios", summary="Scenarios with their outcome", openapi_extra=parameters("after"))
+def list_scenarios(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
+    run = access.get_run(_enter_reader(request), run_id)
+    items, cursor = scenario_results.list_scenario_page(run, request.GET.get("after", ""))
+    following = f"{absolute(request.path)}?after={cursor}" if cursor else None
+    return _json(PageOut(items=items, next=following))
+
+
+@router.get("/schemas/run-v1.json", summary="JSON Schema of run/v1", auth=None)
+def get_run_schema(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(read_run_v1_schema(), content_type="application/schema+json")

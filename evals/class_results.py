@@ -1,0 +1,85 @@
+"""Counting a run's class results and totals in the database, in one statement each."""
+
+from django.db import connection
+from django.db.models import Count, Sum
+
+from evals.fields import code_of
+from evals.models import Attempt, ClassResult, Evaluation, Run
+from evals.records import Containment, Finding, Outcome
+
+COUNTED = {
+    "passed": (Outcome.PASS, None),
+    "fail_user_visible": (Outcome.FAIL, Finding.USER_VISIBLE),
+    "fail_host_corrected": (Outcome.FAIL, Finding.HOST_CORRECTED),
+    "fail_guarded": (Outcome.FAIL, Finding.GUARDED_OR_DISCLOSED),
+    "fail_unclassified": (Outcome.FAIL, Finding.UNCLASSIFIED),
+    "unknown": (Outcome.UNKNOWN, None),
+    "error": (Outcome.ERROR, None),
+}
+KEYS = (
+    "e.run_id, COALESCE(s.class_id, 'unclassified'), e.categories, COALESCE(s.adversarial, FALSE), "
+    "e.definition_id, a.variant"
+)
+
+
+def count_class_results(run: Run) -> None:
+    """Write the run's class results anew from its evaluations."""
+    ClassResult.objects.filter(run=run).delete()
+    sums = ", ".join(_count(outcome, finding) for outcome, finding in COUNTED.values())
+    # Every part of the statement is a constant of this module; only the run is a parameter.
+    statement = f"""
+        INSERT INTO evals_classresult
+            (run_id, class_id, categories, adversarial, definition_id, variant, {", ".join(COUNTED)})
+        SELECT {KEYS}, {sums}
+        FROM evals_evaluation e
+        JOIN evals_attempt a ON a.id = e.attempt_id
+        LEFT JOIN evals_runscenario s ON s.id = a.scenario_id
+        WHERE e.run_id = %s
+        GROUP BY {KEYS}
+    """  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [Run._meta.pk.get_db_prep_value(run.pk, connection)])
+
+
+def _count(outcome: Outcome, finding: Finding | None) -> str:
+    condition = f"e.outcome = {code_of(outcome)}"
+    if finding is Finding.UNCLASSIFIED:
+        condition += f" AND (e.finding = {code_of(finding)} OR e.finding IS NULL)"
+    elif finding:
+        condition += f" AND e.finding = {code_of(finding)}"
+    return f"SUM(CASE WHEN {condition} THEN 1 ELSE 0 END)"
+
+
+def count_totals(run: Run) -> None:
+    """Set the run's totals from its class results and attempts; the caller saves it."""
+    sums = ClassResult.objects.filter(run=run).aggregate(**{name: Sum(name) for name in COUNTED})
+    for name, value in sums.items():
+        setattr(run, name, value or 0)
+    outcomes = dict(Attempt.objects.filter(run=run).order_by().values_list("outcome").annotate(n=Count("id")))
+    run.attempts_passed = outcomes.get(Outcome.PASS, 0)
+    run.attempts_failed = outcomes.get(Outcome.FAIL, 0)
+    run.attempts_unknown = outcomes.get(Outcome.UNKNOWN, 0)
+    run.attempts_error = outcomes.get(Outcome.ERROR, 0)
+    held = dict(
+        Attempt.objects.filter(run=run, containment__isnull=False)
+        .order_by()
+        .values_list("containment")
+        .annotate(n=Count("id"))
+    )
+    run.containment_proven = held.get(Containment.PROVEN, 0)
+    run.containment_unproven = held.get(Containment.UNPROVEN, 0)
+    run.containment_breached = held.get(Containment.BREACHED, 0)
+    run.differing = Evaluation.objects.filter(run=run, reported_outcome__isnull=False).count()
+
+
+TOTALS = [
+    *COUNTED,
+    "attempts_passed",
+    "attempts_failed",
+    "attempts_unknown",
+    "attempts_error",
+    "containment_proven",
+    "containment_unproven",
+    "containment_breached",
+    "differing",
+]

@@ -1,0 +1,191 @@
+"""Records in, one run out: the only writer of runs.
+
+Rows go in batches under a hidden run, each in a short transaction of its own; one last transaction counts the class
+results and makes the run visible. Whoever dies in between leaves only hidden rows, which a sweep removes.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from evals.class_results import TOTALS, count_class_results, count_totals
+from evals.definitions import DefinitionCache
+from evals.models import (
+    Artifact,
+    Attempt,
+    AttemptDetail,
+    Evaluation,
+    EvaluationDetail,
+    Import,
+    Intake,
+    Run,
+    RunArtifact,
+    RunScenario,
+    Step,
+)
+from evals.options import ImportOptions, fill_run
+from evals.records import AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
+from evals.rows import BatchRows, ScenarioRegistry, join_scenarios
+from evals.taxonomy import shipped_taxonomy
+
+BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # about half a second each
+
+type OnBatch = Callable[[int, int], None]  # rows read, rows stored so far
+
+
+class RunWriter:
+    """Writes one artifact's records. Call `write`, then `publish` or `discard`."""
+
+    def __init__(self, job: Import, artifact: Artifact, *, on_batch: OnBatch) -> None:
+        self.job = job
+        self.artifact = artifact
+        self.options = ImportOptions.from_stored(job.options)
+        self.on_batch = on_batch
+        self.rows_read = self.rows_stored = 0
+        self.batch_rows = BATCH_ROWS[connection.vendor]
+        self.run: Run | None = None
+        self.waiting: list[AttemptRecord] = []
+        self.waiting_rows = 0
+        self.attempts = 0  # written so far
+
+    def write(self, records: Iterable[Record], *, format: str, parser_version: str) -> Run:
+        """Store all records under a hidden run and return it. Raises `ImportRefused` as the parser does."""
+        for record in records:
+            match record:
+                case RunRecord():
+                    self._open_run(record, format, parser_version)
+                case ScenarioRecord():
+                    self.scenarios.describe(record)
+                case AttemptRecord():
+                    self._take(record)
+                case EndRecord():
+                    self._close(record)
+        self._flush()
+        if self.run is None:
+            raise RuntimeError("the parser yielded no run")
+        return self.run
+
+    def _open_run(self, record: RunRecord, format: str, parser_version: str) -> None:
+        record = fill_run(record, self.options, strict=format == "run/v1")
+        self.run = _make_run(self.job, record, self.options)
+        self.run.format, self.run.parser_version = format, parser_version
+        taxonomy = shipped_taxonomy()
+        self.run.taxonomy_version = f"{taxonomy.id}@{taxonomy.version}"
+        self.scenarios = ScenarioRegistry(self.run, taxonomy)
+        self.definitions = DefinitionCache(self.run.client)
+        with transaction.atomic():
+            self.run.save(force_insert=True)
+            RunArtifact.objects.create(run=self.run, artifact=self.artifact, shard=record.shard_index or 1)
+            self.job.run = self.run
+            Import.objects.filter(pk=self.job.pk).update(run=self.run)
+
+    def _take(self, record: AttemptRecord) -> None:
+        self.waiting.append(record)
+        self.waiting_rows += 1 + len(record.evaluations)
+        self.rows_read += 1 + len(record.evaluations)
+        if self.waiting_rows + sum_steps(record) >= self.batch_rows:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what waits. The lease is renewed first, in the same transaction: a worker that lost it writes nothing."""
+        if self.run is None:
+            return
+        rows = BatchRows(self.run, self.scenarios, self.definitions, self.attempts + 1)
+        rows.settle(self.waiting)  # stores new definitions one by one, so that two imports cannot wait for each other
+        with transaction.atomic():
+            self.on_batch(self.rows_read, self.rows_stored)
+            self.scenarios.store()
+            self.rows_stored += rows.store()
+        self.attempts += len(self.waiting)
+        self.waiting, self.waiting_rows = [], 0
+
+    def _close(self, end: EndRecord) -> None:
+        run = self.run
+        if run is None:
+            return
+        run.session = end.session or run.session
+        run.session_reason = end.session_reason or run.session_reason
+        if end.reported_totals is not None:
+            run.reported_totals = end.reported_totals
+        run.notes = [*run.notes, *end.notes]
+
+    def count(self) -> Run:
+        """Count class results and totals of what was written; call it in the last transaction."""
+        run = self._written()
+        join_scenarios(run)
+        count_class_results(run)
+        count_totals(run)
+        return run
+
+    def publish(self) -> Run:
+        """Make the counted run visible."""
+        run = self._written()
+        run.intake = Intake.CLOSED
+        run.save(update_fields=["intake", "session", "session_reason", "reported_totals", "notes", *TOTALS])
+        return run
+
+    def _written(self) -> Run:
+        if self.run is None:
+            raise RuntimeError("nothing was written")
+        return self.run
+
+
+def sum_steps(record: AttemptRecord) -> int:
+    return len(record.steps)
+
+
+def _make_run(job: Import, record: RunRecord, options: ImportOptions) -> Run:
+    started = record.started_at
+    received: datetime = job.created_at
+    notes = ["The start time has no zone in the artifact; it was read as UTC."] if record.started_at_assumed else []
+    if started and started > timezone.now():
+        notes.append("The start time lies in the future.")
+    return Run(
+        client_id=job.client_id,
+        agent_id=job.agent_id,
+        made_by=options.made_by,
+        visibility=options.visibility,
+        label=record.label[:200],
+        suite=record.suite[:200],
+        suite_version=record.suite_version[:200],
+        agent_version=record.agent_version[:200],
+        model=record.model[:200],
+        environment=record.environment[:200],
+        commit=record.commit[:200],
+        branch=record.branch[:200],
+        ci_url=record.ci_url[:2000],
+        mode=record.mode or Mode.SCRIPTED,
+        origin=record.origin or Origin.OBSERVED,
+        started_at=started,
+        finished_at=record.finished_at,
+        at=started or received,
+        at_assumed=started is None,
+        session=record.session,
+        session_reason=record.session_reason,
+        planned=record.planned,
+        producer_name=record.producer_name[:200],
+        producer_version=record.producer_version[:200],
+        reported_totals=record.reported_totals,
+        notes=notes,
+        extras=record.extras,
+    )
+
+
+def discard_run(run: Run) -> None:
+    """Remove a hidden run with all its rows, children first."""
+    evaluations = Evaluation.objects.filter(run=run)
+    attempts = Attempt.objects.filter(run=run)
+    for rows in (
+        EvaluationDetail.objects.filter(evaluation__in=evaluations),
+        evaluations,
+        Step.objects.filter(attempt__in=attempts),
+        AttemptDetail.objects.filter(attempt__in=attempts),
+        attempts,
+        RunScenario.objects.filter(run=run),
+    ):
+        rows._raw_delete(rows.db)  # no signals and no cascades to follow: children are named above
+    run.delete()
+
+

@@ -1,0 +1,155 @@
+"""Detects the format of an artifact by its content and opens it as records."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import BinaryIO
+
+import msgspec
+
+from evals.errors import ImportRefused, Problem
+from evals.parsers import junit, promptfoo, run_v1
+from evals.parsers.head import Head, head_of_bytes, head_of_document, named
+from evals.parsers.reading import Limits, head_of, load_json, too_deep, too_large, unpacked, unreadable
+from evals.records import AttemptRecord, Record
+
+__all__ = ["FORMATS", "Format", "Limits", "detect", "open_records"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    name: str
+    title: str
+    version: str
+    hint: str  # how to get such a file
+    sniff: Callable[[Head], bool]
+    parse: Callable[[BinaryIO, Limits], Iterator[Record]]
+
+
+def _format(module: ModuleType) -> Format:
+    return Format(module.NAME, module.TITLE, str(module.VERSION), module.HINT, module.sniff, module.parse)
+
+
+# In the order of detection. To add a format, write a module of the same shape and list it here.
+FORMATS = {module.NAME: _format(module) for module in (run_v1, promptfoo, junit)}
+
+CSV_HEADER = ("Status,Score", "Grader Reason", "[PASS]", "[FAIL]")
+
+
+def detect(head: bytes) -> str | None:
+    """Return the name of the format whose file begins so, or None."""
+    return _sniffed(head_of_bytes(head))
+
+
+def open_records(
+    source: Path | BinaryIO, *, format: str | None = None, limits: Limits | None = None
+) -> tuple[str, Iterator[Record]]:
+    """Return the format's name and its records, read as they are asked for.
+
+    Detects the format when none is given. Raises ImportRefused, here or while the records are read, and
+    nothing else but the errors of reading the file itself. The file is closed at the end if given as a path.
+    """
+    limits = limits or Limits()
+    opened = source.open("rb") if isinstance(source, Path) else source
+    stream = opened
+    try:
+        stream = unpacked(opened, limits)
+        name = _known(format) if format else _recognised(stream, limits)
+    except BaseException:
+        _close(stream, opened, source)
+        raise
+    return name, _guarded(FORMATS[name], stream, opened, source, limits)
+
+
+def _guarded(
+    kind: Format, stream: BinaryIO, opened: BinaryIO, source: Path | BinaryIO, limits: Limits
+) -> Iterator[Record]:
+    """Pass the records on, count them, and turn whatever a hostile file provokes into a refusal."""
+    rows = 0
+    try:
+        for record in kind.parse(stream, limits):
+            if isinstance(record, AttemptRecord):
+                rows += 1 + len(record.evaluations)
+                if rows > limits.max_rows:
+                    raise too_large("The artifact holds too many rows.", expected=f"at most {limits.max_rows} rows")
+            yield record
+    except RecursionError as error:
+        raise too_deep() from error
+    except (MemoryError, UnicodeError, ArithmeticError, msgspec.MsgspecError) as error:
+        raise unreadable(f"The file can't be read as {kind.title}.") from error
+    finally:
+        _close(stream, opened, source)
+
+
+def _close(stream: BinaryIO, opened: BinaryIO, source: Path | BinaryIO) -> None:
+    """Close what was opened here: an unpacked copy, and the file if it was given as a path."""
+    for file in (stream, opened):
+        if file is not source:
+            with suppress(OSError):
+                file.close()
+
+
+def _known(format: str) -> str:
+    name = format.replace("/", "-")
+    if name not in FORMATS:
+        raise _not_read(f"“{format[:40]}” is not a format that is read.")
+    return name
+
+
+def _sniffed(head: Head) -> str | None:
+    return next((name for name, kind in FORMATS.items() if kind.sniff(head)), None)
+
+
+def _recognised(stream: BinaryIO, limits: Limits) -> str:
+    beginning = head_of(stream)
+    if not beginning.strip():
+        raise unreadable("The file is empty.", code="empty")
+    head = head_of_bytes(beginning)
+    name = _sniffed(head)
+    if name is None and head.is_json:
+        # The telling keys may stand behind a long first member.
+        head = _whole_head(stream, limits) or head
+        name = _sniffed(head)
+    if name is None:
+        raise _unrecognised(head)
+    return name
+
+
+def _whole_head(stream: BinaryIO, limits: Limits) -> Head | None:
+    """Return the head of a JSON document or of JSON lines; refuse with the line what is no JSON at all."""
+    start = stream.tell()
+    content = stream.read(limits.max_document_bytes)
+    stream.seek(start)
+    if head := head_of_document(content):
+        return head
+    first_line, _, rest = content.partition(b"\n")
+    if rest.strip() and head_of_document(first_line):
+        return head_of_document(first_line)
+    load_json(content)
+    return None
+
+
+def _unrecognised(head: Head) -> ImportRefused:
+    if head.is_xml:
+        if head.xml_root == "promptfoo":
+            return _not_read("promptfoo's own XML is often not well-formed and is not read.", instead="results.json")
+        return _not_read(f"XML with the root element “{head.xml_root[:40]}” is not a format that is read.")
+    if head.is_json:
+        seen = f"its keys are {named(head.keys)}" if head.keys else "it has no keys"
+        return _not_read(f"This JSON is not a format that is read: {seen}.")
+    first_line = head.text.partition("\n")[0]
+    if any(word in first_line for word in CSV_HEADER):
+        return _not_read("promptfoo's CSV can't tell all outcomes apart and is not read.", instead="results.json")
+    if head.text.startswith(("evalId:", "results:")):
+        return _not_read("promptfoo's YAML is not read.", instead="results.json")
+    return _not_read("The file is neither JSON nor XML of a format that is read.")
+
+
+def _not_read(detail: str, *, instead: str = "") -> ImportRefused:
+    if instead:
+        hint = f"Upload the .json of the same evaluation: promptfoo eval -o {instead}"
+    else:
+        hint = "Formats that are read: " + "; ".join(f"{kind.name} ({kind.title})" for kind in FORMATS.values())
+    return ImportRefused(415, "unknown_format", f"{detail} {hint}.", (Problem(detail, expected=hint),))

@@ -1,0 +1,116 @@
+"""What the beginning of a file tells about its format: the keys of its JSON, the root of its XML."""
+
+import re
+from dataclasses import dataclass, field
+
+import msgspec
+
+# A string, also one that the end of the head cuts off; possessive, so that no input makes it backtrack.
+TOKEN = re.compile(r'"((?:[^"\\]|\\(?:.|\Z))*+)(?:"|\Z)|([{}\[\]:])', re.DOTALL)
+XML_ROOT = re.compile(r"<([A-Za-z_][^\s/>]*)([^>]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """`keys` are the members of the first JSON object, `inner` the members of those that are objects themselves."""
+
+    text: str = ""
+    is_xml: bool = False
+    is_json: bool = False
+    keys: tuple[str, ...] = ()
+    inner: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    schema: str = ""  # value of the member "schema", if it is a string
+    xml_root: str = ""
+    xml_attributes: str = ""
+
+
+def head_of_bytes(content: bytes) -> Head:
+    """Read a beginning that may end anywhere, also inside a value."""
+    text = _decoded(content).lstrip("\ufeff \t\r\n")
+    if text.startswith("<"):
+        without_prolog = re.sub(r"<!--.*?-->|<\?.*?\?>", "", text, flags=re.DOTALL)
+        root = XML_ROOT.search(without_prolog)
+        name, attributes = root.groups() if root else ("", "")
+        return Head(text=text, is_xml=True, xml_root=name, xml_attributes=attributes)
+    if not text.startswith(("{", "[")):
+        return Head(text=text)
+    scan = _Scan()
+    scan.read(text)
+    return Head(
+        text=text,
+        is_json=True,
+        keys=tuple(scan.keys),
+        inner={name: tuple(members) for name, members in scan.keys.items() if members},
+        schema=scan.schema,
+    )
+
+
+def head_of_document(content: bytes) -> Head | None:
+    """Read the keys of a whole JSON object, wherever they stand; None if it is none."""
+    try:
+        members = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+        inner = {name: _members(raw) for name, raw in members.items()}
+        schema = msgspec.json.decode(members["schema"]) if "schema" in members else ""
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return None
+    return Head(
+        is_json=True,
+        keys=tuple(members),
+        inner={name: names for name, names in inner.items() if names},
+        schema=schema if isinstance(schema, str) else "",
+    )
+
+
+def _members(raw: msgspec.Raw) -> tuple[str, ...]:
+    if bytes(memoryview(raw)[:1]) != b"{":
+        return ()
+    return tuple(msgspec.json.decode(raw, type=dict[str, msgspec.Raw]))
+
+
+def _decoded(content: bytes) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", "replace")
+    return content.decode("utf-8", "replace")
+
+
+class _Scan:
+    """Walks over tokens and notes the member names of the first two levels of the first object."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, list[str]] = {}
+        self.schema = ""
+        self._depth = 0
+        self._key = ""  # of the first level
+        self._word = ""
+
+    def read(self, text: str) -> None:
+        for token in TOKEN.finditer(text):
+            word, sign = token.groups()
+            if sign is None:
+                self._string(word)
+            elif sign in "{[":
+                self._depth += 1
+            elif sign in "}]":
+                self._depth -= 1
+                if self._depth <= 0:
+                    return
+            elif sign == ":":
+                self._name()
+
+    def _string(self, word: str) -> None:
+        if self._depth == 1 and self._key == "schema" and not self.schema:
+            self.schema = word
+        self._word = word
+
+    def _name(self) -> None:
+        if self._depth == 1:
+            self._key = self._word
+            self.keys.setdefault(self._word, [])
+        elif self._depth == 2 and self._key in self.keys:
+            self.keys[self._key].append(self._word)
+
+
+def named(keys: tuple[str, ...]) -> str:
+    """Name the keys for a message, at most a dozen."""
+    shown = ", ".join(f"“{key[:40]}”" for key in keys[:12])
+    return shown + (" and more" if len(keys) > 12 else "")

@@ -1,0 +1,109 @@
+"""Single values that all formats share: times, days, addresses, ids, money and counts."""
+
+import hashlib
+import math
+import re
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from evals.parsers.reading import CONTROL, storable
+
+MAX_ID = 200
+MAX_COUNT = 2**63 - 1  # what a database column holds
+MAX_MONEY = 10**9
+NANO_DOLLAR = Decimal("0.000000001")
+
+TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:)(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII)
+DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+URL = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)
+
+
+def parse_time(text: str) -> datetime | None:
+    """Read an RFC 3339 time with a zone, as UTC; None if it is none."""
+    time, assumed = parse_loose_time(text)
+    return None if assumed else time
+
+
+def parse_loose_time(text: str) -> tuple[datetime | None, bool]:
+    """Read a time whose zone may be missing: then it is taken as UTC, and the second value is true."""
+    match = TIME.fullmatch(text)
+    if match is None:
+        return None, False
+    day, minutes, seconds, fraction, zone = match.groups()
+    seconds = "59" if seconds == "60" else seconds  # a leap second, which datetime can't hold
+    zone = "+00:00" if zone is None or zone in "Zz" else zone
+    try:
+        time = datetime.fromisoformat(f"{day}T{minutes}{seconds}{(fraction or '')[:7]}{zone}")
+        return time.astimezone(UTC), match.group(5) is None
+    except (ValueError, OverflowError):
+        return None, False
+
+
+def parse_day(text: str) -> date | None:
+    if DAY.fullmatch(text) is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def is_http_url(text: str) -> bool:
+    if URL.fullmatch(text) is None or CONTROL.search(text):
+        return False
+    try:
+        return bool(urlsplit(text).hostname)
+    except ValueError:
+        return False
+
+
+def is_id(text: str) -> bool:
+    return 1 <= len(text) <= MAX_ID and CONTROL.search(text) is None
+
+
+def as_id(value: Any, *, limit: int = MAX_ID) -> str:
+    """Make an id of what a tool wrote: one line, and where it is too long its end becomes a hash. '' for none."""
+    if value is None or isinstance(value, dict | list | bool):
+        return ""
+    text = storable(str(value))
+    line = re.sub(r"\s+", " ", CONTROL.sub(" ", text)).strip()
+    if len(line) <= limit:
+        return line
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return f"{line[: limit - 13]}…{digest}"
+
+
+def as_money(value: Any) -> Decimal | None:
+    """Read US dollars from a number or its text, to a billionth; None where it is no plausible cost."""
+    number = as_number(value)
+    if number is None or not 0 <= number < MAX_MONEY:
+        return None
+    # By way of repr: the shortest decimal that means this float, without its noise.
+    return Decimal(repr(number)).quantize(NANO_DOLLAR)
+
+
+def as_number(value: Any) -> float | None:
+    """Read a finite number; None otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def as_positive(value: Any) -> float | None:
+    number = as_number(value)
+    return number if number is not None and number >= 0 else None
+
+
+def as_count(value: Any) -> int | None:
+    """Read a whole number that a database column holds; None otherwise."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
+        return None
+    return value

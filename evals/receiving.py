@@ -1,0 +1,122 @@
+"""The import door's request: which body it carries, and what its query says."""
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
+from django.http import HttpRequest, QueryDict
+
+from evals.options import TEXT_MEMBERS, ImportOptions
+from evals.parsers import FORMATS
+from evals.records import Mode, Origin
+from evals.storing import MIB, Received, TooLarge, Unreadable, gunzip, read_exactly, receive_chunks, receive_file
+from reliability.errors import AppError
+
+MAX_WAIT = 25
+DEFAULT_WAIT = 20
+CHOICES: dict[str, tuple[str, ...]] = {
+    "mode": tuple(Mode),
+    "origin": tuple(Origin),
+    "dry_run": ("true", "false", "1", "0"),
+    "format": tuple(FORMATS),
+}
+NUMBERS = {"planned": 2**53, "wait": MAX_WAIT}
+KNOWN = (*TEXT_MEMBERS, *CHOICES, *NUMBERS)
+
+
+class BadQuery(AppError):
+    status = 422
+    code = "invalid_parameters"
+
+
+def receive_body(request: HttpRequest) -> Received:
+    """Stream the artifact to disk, from a raw body or the multipart field `file`. Raises `AppError` (400, 411, 413, 415)."""
+    length = _announced_length(request)
+    if request.content_type == "multipart/form-data":
+        return _receive_multipart(request)
+    encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in ("identity", "gzip", "x-gzip"):
+        raise AppError(f"Content-Encoding {encoding} is not read; use gzip or none.", status=415, code="encoding")
+    chunks: Iterator[bytes] = read_exactly(request, length)  # type: ignore[arg-type]  # a request reads like a file
+    return receive_chunks(chunks if encoding == "identity" else gunzip(chunks))
+
+
+def _announced_length(request: HttpRequest) -> int:
+    announced = request.META.get("CONTENT_LENGTH") or ""
+    if not announced.isdigit():
+        raise AppError(
+            "Send the artifact with a Content-Length: chunked uploads are not read.", status=411, code="length_required"
+        )
+    if int(announced) > settings.MAX_UPLOAD_MB * MIB:
+        raise TooLarge(f"The request is larger than {settings.MAX_UPLOAD_MB} MiB (MAX_UPLOAD_MB). Try gzip.")
+    if int(announced) == 0:
+        raise Unreadable("The request has no body: send the artifact as the body or as multipart field `file`.")
+    return int(announced)
+
+
+def _receive_multipart(request: HttpRequest) -> Received:
+    request.upload_handlers = [TemporaryFileUploadHandler(request)]
+    upload = request.FILES.get("file")
+    if upload is None or isinstance(upload, list):
+        raise Unreadable("The multipart body has no file in its field `file`.", code="file_missing")
+    if not upload.size:
+        raise Unreadable("The uploaded file is empty.", code="empty")
+    return receive_file(upload)
+
+
+def read_options(query: QueryDict) -> ImportOptions:
+    """Check the query and return it. Raises `BadQuery` naming each parameter and what was expected."""
+    errors = [_fault(name, "this parameter is not known", ", ".join(KNOWN)) for name in query if name not in KNOWN]
+    errors += [_fault(name, "given more than once", "once") for name in query if len(query.getlist(name)) > 1]
+    for name in KNOWN:
+        if name in query and (expected := _expectation(name, query[name])):
+            errors.append(_fault(name, f"{query[name][:80]!r} is not accepted", expected))
+    if errors:
+        names = ", ".join(dict.fromkeys(fault["parameter"] for fault in errors))
+        raise BadQuery(f"Not accepted in the query: {names}.", errors=errors)
+    planned = query.get("planned")
+    return ImportOptions(
+        format=query.get("format", ""),
+        mode=query.get("mode", ""),
+        origin=query.get("origin", ""),
+        planned=int(planned) if planned else None,
+        **{name: query.get(name, "") for name in TEXT_MEMBERS},
+    )
+
+
+def _fault(parameter: str, message: str, expected: str) -> dict[str, Any]:
+    return {"parameter": parameter, "message": f"{parameter}: {message}", "expected": expected}
+
+
+def _expectation(name: str, value: str) -> str:
+    """Return what was expected instead of `value`, or '' if it is fine."""
+    if name in CHOICES:
+        return "" if value in CHOICES[name] else " or ".join(CHOICES[name])
+    if name in NUMBERS:
+        good = value.isascii() and value.isdigit() and int(value) <= NUMBERS[name]
+        return "" if good else f"a whole number from 0 to {NUMBERS[name]}"
+    if name == "ci_url":
+        parts = _split(value)
+        good = parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname) and len(value) <= 2000
+        return "" if good else "an http or https address"
+    good = 1 <= len(value) <= 200 and not any(unicodedata.category(c) in ("Cc", "Cs") for c in value)
+    return "" if good else "1 to 200 characters without control characters"
+
+
+def _split(value: str) -> Any:
+    try:
+        return urlsplit(value)
+    except ValueError:
+        return None
+
+
+def read_wait(query: QueryDict) -> float:
+    """Seconds to wait for the result; call it after `read_options`."""
+    return float(query.get("wait", DEFAULT_WAIT))
+
+
+def read_dry_run(query: QueryDict) -> bool:
+    return query.get("dry_run") in ("true", "1")

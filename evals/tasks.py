@@ -1,0 +1,26 @@
+"""Thin tasks: ids in, one call each."""
+
+import uuid
+
+from celery import shared_task
+from django.db import transaction
+
+from evals import importing, jobs
+
+
+@shared_task
+def import_artifact(*, import_id: str) -> None:
+    importing.run_import(uuid.UUID(import_id))
+
+
+@shared_task
+def sweep_imports() -> None:
+    """Put jobs that nobody works on back into the queue, and end those whose workers keep dying."""
+    for import_id in jobs.list_stalled():
+        import_artifact.delay(import_id=str(import_id))
+    importing.fail_worn_out()
+
+
+def enqueue_import(import_id: uuid.UUID) -> None:
+    """Hand the job to a worker once the transaction that made it is committed."""
+    transaction.on_commit(lambda: import_artifact.delay(import_id=str(import_id)))
