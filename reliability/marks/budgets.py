@@ -13,6 +13,7 @@ LEAST = 3.0  # px: the allowance stays visible however far it is overrun
 class BudgetBar:
     width: float
     allowance: float
+    zero: float  # where the rule of "nothing left" stands, whole even at an edge
     used: float
     over: float
     hatch: str
@@ -34,6 +35,7 @@ def budget_bar(bad: int, allowed: Share, *, width: float = 240) -> BudgetBar:
     return BudgetBar(
         width=width,
         allowance=rounded(allowance),
+        zero=rounded(min(max(allowance, 1.0), width - 1)),
         used=rounded(min(used, allowance)),
         over=rounded(max(0.0, used - allowance)),
         hatch=hatch(allowance, max(0.0, used - allowance)),
@@ -53,7 +55,9 @@ def _budget_sentence(bad: int, allowed: Share, consumed: Fraction | None) -> str
     failures = f"{bad:,} failure{'' if bad == 1 else 's'}"
     if consumed is None:
         return f"{failures}, none allowed: breached." if bad else "No failures, none allowed: intact."
-    sentence = f"{failures if bad else 'No failures'}, {decimal(allowed)} allowed: "
+    if not bad:
+        return f"No failures, {decimal(allowed)} allowed: the whole allowance remains."
+    sentence = f"{failures}, {decimal(allowed)} allowed: "
     if consumed > 1:
         return sentence + f"{decimal(consumed)} times the allowance, {_remaining(bad, consumed)} remaining."
     return sentence + f"{percent(consumed)} of the allowance used, {_remaining(bad, consumed)} remaining."

@@ -57,7 +57,7 @@ class Profile:
 
 
 SHAPES = ("disc", "diamond", "square", "wedge")  # newest first
-ROW = 28
+ROW = 30
 
 
 def profile(rows: Sequence[ProfileRow], *, reviews: Sequence[str] = (), width: float = 560) -> Profile:
@@ -93,7 +93,9 @@ def _profile_line(row: ProfileRow, y: float, x: Callable[[int], float], reviews:
     marks = []
     for age, score in placed:
         same = [other for other, thing in placed if thing.level == score.level]
-        offset = (same.index(age) - (len(same) - 1) / 2) * 8  # marks on one spot stand one above the other
+        offset = (same.index(age) - (len(same) - 1) / 2) * min(
+            9, 26 / len(same)
+        )  # marks on one spot stand one above the other
         review = reviews[len(row.scores) - 1 - age] if reviews else ""
         marks.append(_mark(age, x(score.level or 0), y + offset, score, f"{review}: level {score.level}".lstrip(": ")))
     xs = [mark.x for mark in marks]
@@ -109,7 +111,7 @@ def _mark(age: int, x: float, y: float, score: Score, title: str) -> ProfileMark
 
 def _shape_path(shape: str, x: float, y: float) -> str:
     corners = {
-        "diamond": ((0, -5), (5, 0), (0, 5), (-5, 0)),
+        "diamond": ((0, -4.8), (4.8, 0), (0, 4.8), (-4.8, 0)),
         "square": ((-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)),
         "wedge": ((-4.5, -3.5), (4.5, -3.5), (0, 4.5)),
     }.get(shape, ())

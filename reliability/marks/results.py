@@ -72,9 +72,14 @@ def result_bar(counts: HasCounts, *, interval: tuple[Share, Share] | None = None
 def _whisker(counts: HasCounts, interval: tuple[Share, Share] | None, width: float) -> Whisker | None:
     if interval is None:
         return None
-    low, high = (rounded(float(end) * width) for end in interval)
+    low, high = (_inside(float(end) * width, width) for end in interval)
     determinate = counts.passed + counts.failed
-    return Whisker(low, rounded(width * counts.passed / determinate) if determinate else None, high)
+    return Whisker(low, _inside(width * counts.passed / determinate, width, 2) if determinate else None, high)
+
+
+def _inside(x: float, width: float, margin: float = 0.5) -> float:
+    """Return x at least a stroke's half away from the edges, where the PDF would cut it."""
+    return rounded(min(max(x, margin), width - margin))
 
 
 def _widths(numbers: Sequence[int], available: float) -> list[float]:

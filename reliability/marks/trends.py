@@ -75,7 +75,7 @@ def trend(
 ) -> Trend:
     """Draw one line, its interval band, and rules where something changed; gaps break line and band."""
     points = sorted(points, key=lambda point: point.at)
-    left, right = 44.0, width - 12
+    left, right = 44.0, width - (12 if target is None else 80)
     days = [at.toordinal() for at in (*(point.at for point in points), *(event.at for event in events))]
     first, last = (min(days), max(days)) if days else (0, 0)
 
@@ -109,7 +109,7 @@ def trend(
         grid=tuple(Label(left, y(share), "end", percent(share)) for share in (floor, (1 + floor) / 2, 1)),
         dates=_date_labels(points, x),
         events=labels,
-        target=None if target is None else Label(right, y(target), "end", f"target {percent(target)}"),
+        target=None if target is None else Label(right, y(target), "start", f"target {percent(target)}"),
         sentence=_trend_sentence(points, events),
     )
 
