@@ -6,7 +6,7 @@ No tags, no dates, no `yes` for true; keys are text; a key may not occur twice; 
 import hashlib
 import math
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -99,8 +99,8 @@ def load_document(content: bytes, schema: dict[str, Any]) -> dict[str, Any]:
     root, document = _parse(content)
     faults = list(Draft202012Validator(schema).iter_errors(document))
     if faults:
-        problems = sorted((_problem_of(fault, root) for fault in faults), key=lambda problem: problem.line or 0)
-        raise DocumentRefused(problems[:MAX_PROBLEMS])
+        problems = [problem for fault in faults for problem in _problems_of(fault, root)]
+        raise DocumentRefused(sorted(problems, key=lambda problem: problem.line or 0)[:MAX_PROBLEMS])
     if not isinstance(document, dict):
         raise DocumentRefused([Problem("the document is not a mapping")])
     return document
@@ -131,11 +131,28 @@ def _parse(content: bytes) -> tuple[yaml.Node, Any]:
         raise DocumentRefused([Problem(f"cannot be read as YAML: {error}")]) from error
 
 
-def _problem_of(fault: ValidationError, root: yaml.Node) -> Problem:
+def _problems_of(fault: ValidationError, root: yaml.Node) -> Iterator[Problem]:
     path = list(fault.absolute_path)
-    pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    if fault.validator == "additionalProperties" and fault.validator_value is False:
+        for name in _unknown_members(fault):
+            yield _problem("is not a member known here", [*path, name], root)
+        return
     # The message quotes the value, which may be the whole document.
     message = fault.message if len(fault.message) <= 300 else f"{fault.message[:100]} … {fault.message[-150:]}"
+    yield _problem(message, path, root)
+
+
+def _unknown_members(fault: ValidationError) -> Iterator[str]:
+    schema = fault.schema if isinstance(fault.schema, Mapping) else {}
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    if isinstance(fault.instance, dict):
+        for name in fault.instance:
+            if name not in known and not any(re.search(pattern, name) for pattern in patterns):
+                yield name
+
+
+def _problem(message: str, path: list[str | int], root: yaml.Node) -> Problem:
+    pointer = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
     return Problem(message, pointer=pointer, line=_line_of(path, root))
 
 

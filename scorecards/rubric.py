@@ -235,7 +235,7 @@ def _suggest_rule(row: dict[str, Any]) -> SuggestRule:
 
 
 def _problems_of(document: dict[str, Any]) -> Iterator[Problem]:
-    """Yield what the schema cannot see: the sum of weights, and ids that repeat."""
+    """Yield what the schema cannot see or say well: the sum of weights, ids that repeat, rules without an answer."""
     dimensions = document["dimensions"]
     total = sum(row["weight"] for row in dimensions)
     if total != TOTAL_WEIGHT:
@@ -253,6 +253,10 @@ def _problems_of(document: dict[str, Any]) -> Iterator[Problem]:
         for place, row in enumerate(dimensions)
         for number, step in enumerate(row.get("next_steps", []))
     )
+    for place, row in enumerate(dimensions):
+        for number, rule in enumerate(row.get("suggest", [])):
+            if not {"level_if", "level", "cap"} & rule.keys():
+                yield Problem("a rule needs level_if, level or cap", f"/dimensions/{place}/suggest/{number}")
 
 
 def _repeated(places: Iterator[tuple[str, str]]) -> Iterator[Problem]:

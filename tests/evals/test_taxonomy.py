@@ -79,7 +79,7 @@ def test_a_fault_is_named_with_its_line_and_place():
 
 
 def test_an_unknown_member_is_refused():
-    assert "'colour' was unexpected" in refusal(MINIMAL + "colour: red\n")[0]
+    assert refusal(MINIMAL + "colour: red\n") == ["line 13, /colour: is not a member known here"]
 
 
 def test_a_repeated_class_is_refused():
