@@ -12,7 +12,7 @@ from defusedxml.ElementTree import iterparse
 from evals.errors import ImportRefused, Problem
 from evals.parsers.head import Head
 from evals.parsers.reading import Cleaner, Limits, read_capped, too_deep, too_large, unreadable
-from evals.parsers.values import as_id, as_money, as_positive, is_http_url, parse_loose_time
+from evals.parsers.values import MAX_URL, as_id, as_money, as_positive, first_id, is_http_url, parse_loose_time
 from evals.records import (
     AttemptRecord,
     Category,
@@ -37,14 +37,6 @@ CATEGORIES = {category.value: category for category in Category}
 NOT_RUN = {"notrun", "disabled", "skipped", "ignored"}
 TOOL_SUITES = {"pytest", "pytest tests", "promptfoo"}  # what tools call a suite that nobody named
 COUNTS = ("tests", "failures", "errors", "skipped")
-RUN_PROPERTIES = {
-    "agent_version": ("agent_version",),
-    "commit": ("git_sha", "commit", "git_commit"),
-    "branch": ("branch", "git_branch"),
-    "model": ("model",),
-    "environment": ("environment",),
-    "suite_version": ("suite_version",),
-}
 
 
 @dataclass(slots=True)
@@ -124,7 +116,9 @@ class _Reading:
                     self._end(path.pop(), path)
         except DefusedXmlException as error:
             detail = "The XML declares a document type or entities, which are not read."
-            raise ImportRefused(422, "forbidden_xml", detail, (Problem(detail, expected="XML without a DTD"),)) from error
+            raise ImportRefused(
+                422, "forbidden_xml", detail, (Problem(detail, expected="XML without a DTD"),)
+            ) from error
         except ParseError as error:
             line = error.position[0]
             raise unreadable(f"Line {line} is not well-formed XML: {error}.", code="bad_xml", line=line) from error
@@ -239,21 +233,23 @@ def _run(reading: _Reading) -> RunRecord:
     started, finished, assumed = _times(reading)
     top = [suite for suite in reading.suites if not suite.nested]
     totals = {name: sum(suite.counts.get(name, 0) for suite in top) for name in COUNTS}
-    found = {
-        member: next((as_id(reading.properties[name]) for name in names if name in reading.properties), "")
-        for member, names in RUN_PROPERTIES.items()
-    }
-    ci_url = reading.properties.get("ci_url", "")
+    told = reading.properties
+    ci_url = told.get("ci_url", "")
     return RunRecord(
         suite=_suite_name(reading, top),
-        ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= 2000 else "",
+        suite_version=first_id(told, "suite_version"),
+        agent_version=first_id(told, "agent_version"),
+        model=first_id(told, "model"),
+        environment=first_id(told, "environment"),
+        commit=first_id(told, "git_sha", "commit", "git_commit"),
+        branch=first_id(told, "branch", "git_branch"),
+        ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
         started_at=started,
         started_at_assumed=assumed,
         finished_at=finished,
         producer_name=reading.producer,
         reported_totals=totals if any(suite.counts for suite in top) else {},
-        extras={"properties": reading.properties} if reading.properties else {},
-        **found,
+        extras={"properties": told} if told else {},
     )
 
 

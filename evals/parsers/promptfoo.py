@@ -1,16 +1,26 @@
 """promptfoo results: JSON of version 3 and 2, the bare summary of its Node API, and JSON Lines."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.head import Head
-from evals.parsers.promptfoo_rows import Row, columns_of, row_records
-from evals.parsers.reading import Cleaner, Limits, lines_of, load_json, member, read_document
-from evals.parsers.values import as_count, as_id, as_positive, is_http_url, parse_loose_time
-from evals.records import AttemptRecord, EndRecord, Outcome, Record, RunRecord, ScenarioRecord
+from evals.parsers.head import Head, named
+from evals.parsers.promptfoo_rows import Row, columns_of
+from evals.parsers.reading import (
+    Cleaner,
+    Limits,
+    is_json_lines,
+    lines_of,
+    load_json,
+    member,
+    read_document,
+    too_large,
+)
+from evals.parsers.values import MAX_URL, as_count, as_id, as_positive, first_id, is_http_url, parse_loose_time
+from evals.records import EndRecord, EvaluationRecord, Record, RunRecord
 
 NAME = "promptfoo"
 TITLE = "promptfoo JSON or JSON Lines"
@@ -18,30 +28,36 @@ VERSION = 1
 HINT = "promptfoo eval -o results.json"
 
 ROW_KEYS = {"success", "promptIdx", "testIdx", "failureReason", "gradingResult", "provider"}
+RESULT_KEYS = {"timestamp", "results", "prompts", "stats"}
 SUMMARY_KEYS = {"version", "timestamp", "prompts", "results", "stats"}
-TAGS = {
-    "agent_version": ("version", "agent_version", "agentVersion"),
-    "commit": ("commit", "git_sha", "sha"),
-    "branch": ("branch",),
-    "environment": ("environment",),
-}
+COUNTS = ("successes", "failures", "errors")
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """The parts of any of the shapes: rows, and what stands around them."""
+    """The parts of any of the shapes: rows with their places, and what stands around them."""
 
-    rows: list[tuple[str, Any]]  # (place, row)
+    rows: list[tuple[str, Any]]
     summary: dict[str, Any] = field(default_factory=dict)
-    document: dict[str, Any] = field(default_factory=dict)
+    document: dict[str, Any] = field(default_factory=dict)  # empty for a bare summary and for lines
     has_header: bool = True
+
+    @property
+    def totals(self) -> dict[str, int]:
+        stats = {name: as_count(member(self.summary, "stats", name)) for name in COUNTS}
+        return {name: count for name, count in stats.items() if count is not None}
+
+    @property
+    def lost(self) -> int:
+        """How many rows the tool counted but did not write."""
+        return max(0, sum(self.totals.values()) - len(self.rows))
 
 
 def sniff(head: Head) -> bool:
     keys, inner = set(head.keys), set(head.inner.get("results", ()))
-    if "results" in keys and inner & {"version", "results"} and inner & {"timestamp", "results", "prompts", "stats"}:
+    if "results" in keys and inner & RESULT_KEYS and ("version" in inner or {"results", "stats"} <= inner):
         return True
-    if {"results", "_resultsLoaded"} <= keys or SUMMARY_KEYS <= keys:
+    if {"results", "_resultsLoaded"} <= keys or keys >= SUMMARY_KEYS:
         return True
     return "success" in keys and len(keys & ROW_KEYS) >= 3
 
@@ -49,31 +65,157 @@ def sniff(head: Head) -> bool:
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     artifact = _read(stream, limits)
     cleaner = Cleaner(limits)
-    columns = columns_of(row for _, row in artifact.rows)
-    yield _run(artifact, columns)
-    seen: set[str] = set()
-    ordinals: dict[tuple[str, str], int] = {}
-    differing: dict[tuple[Outcome, Outcome, str], int] = {}
+    columns = columns_of(content for _, content in artifact.rows)
+    yield _run(artifact, columns.names, cleaner)
+    declared: set[str] = set()
+    ordinals: Counter[tuple[str, str]] = Counter()
+    differing: Counter[str] = Counter()
     for place, content in _in_order(artifact.rows):
         row = Row(content, place, columns, cleaner)
-        identity = (row.scenario_key, row.variant)
-        ordinals[identity] = ordinals.get(identity, 0) + 1
-        for record in row_records(row, ordinals[identity]):
-            if isinstance(record, ScenarioRecord) and record.key in seen:
-                continue
-            if isinstance(record, AttemptRecord):
-                _count_differing(record, differing)
-            seen.add(row.scenario_key)
-            yield record
-    notes = (*_notes(artifact), *_differing_notes(differing), *cleaner.notes())
-    yield EndRecord(notes=notes)
+        if row.scenario_key not in declared:
+            declared.add(row.scenario_key)
+            yield row.scenario()
+        ordinals[row.scenario_key, row.variant] += 1
+        attempt = row.attempt(ordinals[row.scenario_key, row.variant])
+        differing.update(_difference(attempt.evaluations[0]))
+        yield attempt
+    yield EndRecord(notes=(*_notes(artifact), *_differing_notes(differing), *cleaner.notes()))
 
 
 # -- the shapes
 
 
 def _read(stream: BinaryIO, limits: Limits) -> Artifact:
-    start = stream.tell()
-    first = next((line for _, line in lines_of(_Unlimited(stream), limits)), b"")  # type: ignore[arg-type]
-    stream.seek(start)
-    return Artifact([])
+    if is_json_lines(stream, limits):
+        return Artifact(_read_rows(stream, limits), has_header=False)
+    document = load_json(read_document(stream, limits))
+    if not isinstance(document, dict):
+        raise _not_results("it is no object")
+    results = document.get("results")
+    if isinstance(results, dict) and isinstance(results.get("results"), list):
+        artifact = Artifact(_checked(results["results"], "/results/results"), results, document)
+    elif isinstance(results, list):
+        artifact = Artifact(_checked(results, "/results"), document)
+    elif "success" in document:
+        return Artifact([("line 1", document)], has_header=False)
+    else:
+        raise _not_results(f"its keys are {named(tuple(document))}")
+    if not artifact.rows:
+        _refuse_lost_rows(artifact)
+    return artifact
+
+
+def _read_rows(stream: BinaryIO, limits: Limits) -> list[tuple[str, Any]]:
+    rows, size = [], 0
+    for number, line in lines_of(stream, limits):
+        size += len(line)
+        if size > limits.max_document_bytes:
+            raise too_large("The file is too large.", expected=f"at most {limits.max_document_bytes} bytes")
+        row = load_json(line, line=number)
+        if not isinstance(row, dict):
+            raise _no_row(f"Line {number} is no row.", line=number)
+        rows.append((f"line {number}", row))
+    return rows
+
+
+def _checked(rows: list[Any], base: str) -> list[tuple[str, Any]]:
+    for index, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise _no_row(f"Row {index + 1} is no object.", pointer=f"{base}/{index}")
+    return [(f"{base}/{index}", row) for index, row in enumerate(rows)]
+
+
+def _no_row(detail: str, *, pointer: str = "", line: int | None = None) -> ImportRefused:
+    return ImportRefused(422, "invalid_row", detail, (Problem(detail, pointer, line, "an object with a result"),))
+
+
+def _not_results(why: str) -> ImportRefused:
+    detail = f"These are no promptfoo results: {why}."
+    return ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=HINT),))
+
+
+def _refuse_lost_rows(artifact: Artifact) -> None:
+    """Refuse what counts results but does not hold them, such as a dumped Eval object: 0 tests would be wrong."""
+    prompts = artifact.summary.get("prompts")
+    metrics = [member(prompt, "metrics") for prompt in prompts] if isinstance(prompts, list) else []
+    names = ("testPassCount", "testFailCount", "testErrorCount")
+    counted = sum(as_count(member(metric, name)) or 0 for metric in metrics for name in names)
+    if counted or artifact.lost or "_resultsLoaded" in artifact.summary:
+        detail = "The file counts results but holds no rows. Upload the file that this command writes: " + HINT
+        raise ImportRefused(422, "no_rows", detail, (Problem(detail, "/results", expected=HINT),))
+
+
+def _in_order(rows: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Sort by test and column, as rows come in the order in which they were finished."""
+
+    def position(row: tuple[str, Any]) -> tuple[int, int]:
+        return as_count(row[1].get("testIdx")) or 0, as_count(row[1].get("promptIdx")) or 0
+
+    return sorted(rows, key=position)
+
+
+# -- the run
+
+
+def _run(artifact: Artifact, variants: tuple[str, ...], cleaner: Cleaner) -> RunRecord:
+    document, summary = artifact.document or artifact.summary, artifact.summary
+    started, finished, assumed = _times(document, summary)
+    tags = _tags(document)
+    ci_url = str(tags.get("ci_url") or "")
+    return RunRecord(
+        label=as_id(document.get("evalId") or document.get("id")),
+        suite=as_id(member(document, "config", "description")),
+        agent_version=first_id(tags, "version", "agent_version", "agentVersion"),
+        commit=first_id(tags, "commit", "git_sha", "sha"),
+        branch=first_id(tags, "branch"),
+        environment=first_id(tags, "environment"),
+        model=variants[0] if len(variants) == 1 else "",
+        ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
+        started_at=started,
+        started_at_assumed=assumed,
+        finished_at=finished,
+        planned=len(artifact.rows) + artifact.lost if artifact.lost else None,
+        producer_name="promptfoo",
+        producer_version=as_id(member(document, "metadata", "promptfooVersion")),
+        reported_totals=artifact.totals,
+        extras={"tags": cleaner.value(tags)} if tags else {},
+    )
+
+
+def _tags(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what users put into `--tag`, before what they put into the configuration's metadata."""
+    found: dict[str, Any] = {}
+    for name in ("metadata", "tags"):
+        given = member(document, "config", name)
+        found |= given if isinstance(given, dict) else {}
+    return found
+
+
+def _times(document: dict[str, Any], summary: dict[str, Any]) -> tuple[datetime | None, datetime | None, bool]:
+    text = summary.get("timestamp") or member(document, "metadata", "evaluationCreatedAt")
+    started, assumed = parse_loose_time(text) if isinstance(text, str) else (None, False)
+    duration = as_positive(member(summary, "stats", "durationMs"))
+    if started is None or duration is None:
+        return started, None, assumed
+    try:
+        return started, started + timedelta(milliseconds=duration), assumed
+    except OverflowError:
+        return started, None, assumed
+
+
+def _notes(artifact: Artifact) -> Iterator[str]:
+    if not artifact.has_header:
+        yield "The file has no header: suite, version, dates and totals are unknown, and it may be cut short."
+    if artifact.lost:
+        total = sum(artifact.totals.values())
+        yield f"promptfoo counts {total} rows, the file holds {len(artifact.rows)}: {artifact.lost} were lost."
+
+
+def _difference(evaluation: EvaluationRecord) -> Iterator[str]:
+    if evaluation.reported_outcome:
+        yield f"{evaluation.outcome} where promptfoo says {evaluation.reported_outcome} ({evaluation.reason_code})"
+
+
+def _differing_notes(differing: Counter[str]) -> Iterator[str]:
+    for difference, count in sorted(differing.items()):
+        yield f"{count} row is {difference}." if count == 1 else f"{count} rows are {difference}."

@@ -5,14 +5,16 @@ import gzip
 import json
 import math
 import re
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
 import msgspec
 
+from evals.canonical import canonical_sha256
 from evals.errors import ImportRefused, Problem
 
 MiB = 1024 * 1024
@@ -102,7 +104,7 @@ def _transcoded(stream: BinaryIO) -> BinaryIO:
 
 
 def _spool() -> BinaryIO:
-    return cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=8 * MiB))  # noqa: SIM115 - the reader closes it
+    return cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=8 * MiB))
 
 
 def head_of(stream: BinaryIO) -> bytes:
@@ -142,9 +144,9 @@ def read_capped(stream: BinaryIO, limits: Limits) -> BinaryIO:
     return cast(BinaryIO, _Capped(stream, limits))
 
 
-def lines_of(stream: BinaryIO, limits: Limits, *, first: int = 1) -> Iterator[tuple[int, bytes]]:
+def lines_of(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, bytes]]:
     """Yield (number, line) of every line that is not blank."""
-    number = first
+    number = 1
     while line := stream.readline(limits.max_line_bytes + 1):
         if len(line) > limits.max_line_bytes:
             raise too_large(f"Line {number} is too long.", expected=f"at most {limits.max_line_bytes} bytes a line")
@@ -154,6 +156,31 @@ def lines_of(stream: BinaryIO, limits: Limits, *, first: int = 1) -> Iterator[tu
 
 
 # -- JSON
+
+
+def is_json_lines(stream: BinaryIO, limits: Limits) -> bool:
+    """Whether the first line is a JSON value by itself and more follow; the stream stays where it is."""
+    start = stream.tell()
+    first = b"\n"
+    while first.isspace():
+        first = stream.readline(limits.max_document_bytes)
+    several = False
+    if _is_json(first):
+        while (chunk := stream.read(CHUNK)) and not several:
+            several = not chunk.isspace()
+    stream.seek(start)
+    return several
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        msgspec.json.decode(line, type=msgspec.Raw)  # checks without building the value
+    except (msgspec.MsgspecError, RecursionError):
+        try:
+            load_json(line)
+        except ImportRefused:
+            return False
+    return True
 
 
 def load_json(content: bytes, *, line: int | None = None) -> Any:
@@ -226,6 +253,10 @@ class Cleaner:
         if isinstance(value, list):
             return [self.value(item, depth + 1) for item in value]
         return {storable(name): self.value(member, depth + 1) for name, member in value.items()}
+
+    def digest(self, value: Any) -> str:
+        """Return the SHA-256 of a JSON value, its texts uncut."""
+        return canonical_sha256(Cleaner(replace(self.limits, max_text=sys.maxsize)).value(value))
 
     def notes(self) -> tuple[str, ...]:
         if not self.cut:

@@ -3,6 +3,7 @@
 import hashlib
 import math
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 from evals.parsers.reading import CONTROL, storable
 
 MAX_ID = 200
+MAX_URL = 2_000
 MAX_COUNT = 2**63 - 1  # what a database column holds
 MAX_MONEY = 10**9
 NANO_DOLLAR = Decimal("0.000000001")
@@ -73,6 +75,11 @@ def as_id(value: Any, *, limit: int = MAX_ID) -> str:
         return line
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     return f"{line[: limit - 13]}…{digest}"
+
+
+def first_id(values: Mapping[str, Any], *names: str) -> str:
+    """Return the first of the named values that gives an id; '' if none does."""
+    return next((found for name in names if (found := as_id(values.get(name)))), "")
 
 
 def as_money(value: Any) -> Decimal | None:

@@ -3,11 +3,8 @@
 from collections.abc import Iterator
 from typing import BinaryIO
 
-import msgspec
-
-from evals.errors import ImportRefused
 from evals.parsers.head import Head
-from evals.parsers.reading import Limits, lines_of, load_json, read_document, too_large
+from evals.parsers.reading import Limits, is_json_lines, read_document
 from evals.parsers.run_v1.document import PARTS, parse_document
 from evals.parsers.run_v1.lines import parse_lines
 from evals.records import Record
@@ -23,30 +20,6 @@ def sniff(head: Head) -> bool:
 
 
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
-    first = stream.readline(limits.max_document_bytes + 1)
-    skipped = 1
-    while first.isspace():
-        first = stream.readline(limits.max_document_bytes + 1)
-        skipped += 1
-    start = stream.tell()
-    second = next((line for _, line in lines_of(stream, limits)), None) if _is_json(first) else None
-    stream.seek(start)
-    if second is not None:
-        yield from parse_lines(first, stream, limits, skipped)
-        return
-    content = first + read_document(stream, limits)
-    if len(content) > limits.max_document_bytes:
-        raise too_large("The document is too large.", expected=f"at most {limits.max_document_bytes} bytes, or NDJSON")
-    yield from parse_document(b"\n" * (skipped - 1) + content, limits)
-
-
-def _is_json(line: bytes) -> bool:
-    """Whether the line is a JSON value by itself, and so the first of several or all there is."""
-    try:
-        msgspec.json.decode(line, type=msgspec.Raw)
-    except (msgspec.MsgspecError, RecursionError):
-        try:
-            load_json(line)
-        except ImportRefused:
-            return False
-    return True
+    if is_json_lines(stream, limits):
+        return parse_lines(stream, limits)
+    return parse_document(read_document(stream, limits), limits)

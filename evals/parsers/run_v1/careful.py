@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-
 from msgspec import inspect
 
 from evals.errors import ImportRefused, Problem
@@ -180,7 +179,7 @@ def _fits(value: Any, shape: inspect.Type) -> bool:
             finite = abs(value) <= 1.7976931348623157e308  # also false for NaN; an int may exceed it
             return finite and (least is None or value >= least) and (limit is None or value < limit)
         case inspect.EnumType(cls=cls):
-            return isinstance(value, str) and value in set(cls)
+            return isinstance(value, str) and value in {member.value for member in cls}
         case inspect.LiteralType(values=values):
             return isinstance(value, str) and value in values
     raise NotImplementedError(type(shape).__name__)
@@ -201,7 +200,7 @@ def _expected(shape: inspect.Type) -> str:
         case inspect.FloatType(ge=least, lt=limit):
             return "a finite number" + ("" if least is None else ", 0 or more") + (f", below {limit}" if limit else "")
         case inspect.EnumType(cls=cls):
-            return "one of " + ", ".join(cls)
+            return "one of " + ", ".join(member.value for member in cls)
         case inspect.LiteralType(values=values):
             return "one of " + ", ".join(map(str, values))
         case inspect.StructType():

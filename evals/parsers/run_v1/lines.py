@@ -13,8 +13,9 @@ from evals.records import Record
 KINDS = ("evaluator", "scenario", "attempt", "end")
 
 
-def parse_lines(first: bytes, stream: BinaryIO, limits: Limits, number: int) -> Iterator[Record]:
-    """Read the first line, which is line `number`, and the rest of the stream."""
+def parse_lines(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
+    lines = lines_of(stream, limits)
+    number, first = next(lines)
     head = load_json(first, line=number)
     check_schema(head.get("schema") if isinstance(head, dict) else None)
     reader = RunReader(limits)
@@ -23,7 +24,7 @@ def parse_lines(first: bytes, stream: BinaryIO, limits: Limits, number: int) -> 
         yield record
     finished = False
     decode = msgspec.json.Decoder(wire.Line).decode
-    for reader.problems.line, line in lines_of(stream, limits, first=number + 1):
+    for reader.problems.line, line in lines:
         if finished:
             reader.problems.add("", "There is a line after the end.", "nothing after the closing end line")
             break

@@ -136,13 +136,15 @@ class RunReader:
     ) -> tuple[T | None, R | None]:
         """Read a part from raw JSON, from the decoded part itself, or from a plain JSON value."""
         value = source
-        if isinstance(source, (kind, msgspec.Raw)):
-            try:
-                part = source if isinstance(source, kind) else msgspec.json.decode(source, type=kind)
+        try:
+            if isinstance(source, kind):
+                return source, build(source, {})
+            if isinstance(source, msgspec.Raw):
+                part = msgspec.json.decode(source, type=kind)
                 return part, build(part, {})
-            except NEEDS_CARE:
-                raw = msgspec.json.encode(source) if isinstance(source, kind) else bytes(source)
-                value = load_json(raw, line=self.problems.line)
+        except NEEDS_CARE:
+            raw = bytes(source) if isinstance(source, msgspec.Raw) else msgspec.json.encode(source)
+            value = load_json(raw, line=self.problems.line)
         before = len(self.problems.found)
         found, extras = self.careful(value, kind, base)
         sound = found is not None and len(self.problems.found) == before

@@ -63,9 +63,7 @@ class Ledger:
     def check_run(self, run: wire.Run, base: str) -> None:
         shard = run.shard
         if shard is not None and None not in (shard.index, shard.of) and shard.index > shard.of:
-            self.problems.add(
-                f"{base}/shard/index", f"Shard {shard.index} of {shard.of} can't be.", f"1 to {shard.of}"
-            )
+            self.problems.add(f"{base}/shard/index", f"Shard {shard.index} of {shard.of} can't be.", f"1 to {shard.of}")
 
     def check_attempt(self, attempt: wire.Attempt, base: str) -> None:
         self.attempts += 1

@@ -1,0 +1,291 @@
+"""One row of promptfoo results: what it is a result of, and what it says."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from evals.parsers.reading import Cleaner, member
+from evals.parsers.values import as_count, as_id, as_money, as_number, as_positive
+from evals.records import (
+    AttemptRecord,
+    AttemptStatus,
+    Category,
+    EvaluationRecord,
+    EvaluatorRecord,
+    Fault,
+    Finding,
+    Outcome,
+    ScenarioRecord,
+    StepKind,
+    StepRecord,
+)
+
+CATEGORIES = {category.value: category for category in Category}
+PROVIDER_FAILED = 2  # of failureReason; 1 is a failed assertion, 0 none
+MAX_STEPS = 1_000
+MAX_ARGUMENTS = 20_480  # characters of JSON
+# What promptfoo writes as the reason where the assertion's own code broke.
+THREW = ("Custom function threw error", "Python code execution failed", "Ruby code execution failed")
+MODEL_GRADED = (
+    "answer-relevance",
+    "context-",
+    "conversation-relevance",
+    "factuality",
+    "g-eval",
+    "llm-rubric",
+    "model-graded",
+    "moderation",
+    "search-rubric",
+    "select-best",
+    "similar",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The variant of each column, which is one provider and prompt; equal columns are numbered from the left."""
+
+    variants: dict[tuple[str, str, int], str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.variants.values()))
+
+
+def columns_of(rows: Iterable[Any]) -> Columns:
+    variants: dict[tuple[str, str, int], str] = {}
+    numbers: dict[tuple[str, str], int] = {}
+    for provider, label, column in sorted({_column(row) for row in rows}):
+        number = numbers[provider, label] = numbers.get((provider, label), 0) + 1
+        variants[provider, label, column] = provider if number == 1 else f"{provider} #{number}"
+    return Columns(variants)
+
+
+def _column(row: Any) -> tuple[str, str, int]:
+    return _provider(row), _prompt_label(row), as_count(member(row, "promptIdx")) or 0
+
+
+def _provider(row: Any) -> str:
+    """Name the provider by its id, and by its label where that says more."""
+    provider = member(row, "provider")
+    if isinstance(provider, str):
+        return as_id(provider, limit=180)
+    name, label = as_id(member(provider, "id"), limit=90), as_id(member(provider, "label"), limit=80)
+    return f"{name} ({label})" if name and label and label != name else name or label
+
+
+def _prompt_label(row: Any) -> str:
+    prompt = member(row, "prompt")
+    found = (member(prompt, name) for name in ("label", "display", "raw"))
+    return as_id(next((text for text in found if isinstance(text, str) and text), ""), limit=70)
+
+
+class Row:
+    def __init__(self, content: dict[str, Any], place: str, columns: Columns, cleaner: Cleaner) -> None:
+        self.content = content
+        self.place = place
+        self.cleaner = cleaner
+        self.variant = columns.variants[_column(content)]
+        self.metadata = member(content, "testCase", "metadata") or member(content, "metadata") or {}
+        self.grading = member(content, "gradingResult")
+        self.parts = list(_leaves(self.grading))
+        self.scenario_key = self._scenario_key()
+
+    def _scenario_key(self) -> str:
+        case = as_id(member(self.metadata, "id"), limit=120) or as_id(self._description(), limit=120)
+        if not case:
+            variables = self.content.get("vars") or member(self.content, "testCase", "vars") or {}
+            case = f"vars-{self.cleaner.digest(variables)[:16]}"
+        label = _prompt_label(self.content)
+        return f"{case} | {label}" if label else case
+
+    def _description(self) -> str:
+        description = member(self.content, "testCase", "description") or self.content.get("description")
+        return description if isinstance(description, str) else ""
+
+    # -- records
+
+    def scenario(self) -> ScenarioRecord:
+        category = member(self.metadata, "category")
+        class_id = member(self.metadata, "class") or ("" if self._categories() else category)
+        red_team = {name: self._meta_text(name) for name in ("pluginId", "strategyId", "severity")}
+        red_team = {name: text for name, text in red_team.items() if text}
+        return ScenarioRecord(
+            key=self.scenario_key,
+            title=self.cleaner.text(self._description()),
+            class_id=as_id(class_id),
+            adversarial=member(self.metadata, "adversarial") in (True, "true") or bool(red_team),
+            extras=red_team,
+        )
+
+    def attempt(self, ordinal: int) -> AttemptRecord:
+        usage = self.content.get("tokenUsage") or member(self.content, "response", "tokenUsage")
+        cost = self.content.get("cost")
+        evaluation = self._evaluation()
+        failed = evaluation.reason_code == "provider_error"
+        return AttemptRecord(
+            scenario=self.scenario_key,
+            ordinal=ordinal,
+            variant=self.variant,
+            status=AttemptStatus.CRASHED if failed else AttemptStatus.COMPLETED,
+            latency_ms=as_positive(self.content.get("latencyMs")),
+            cost_usd=as_money(member(self.content, "response", "cost") if cost is None else cost),
+            tokens_input=as_count(member(usage, "prompt")),
+            tokens_output=as_count(member(usage, "completion")),
+            input=self._text(member(self.content, "prompt", "raw")),
+            output=self._text(member(self.content, "response", "output")),
+            error=self._text(self.content.get("error")) if evaluation.outcome is Outcome.ERROR else "",
+            steps=tuple(self._steps()),
+            evaluations=(evaluation,),
+            place=self.place,
+            extras={"row_id": row_id} if (row_id := as_id(self.content.get("id"))) else {},
+        )
+
+    def _evaluation(self) -> EvaluationRecord:
+        reported, (outcome, code) = self._reported(), self._verdict()
+        scores = self.content.get("namedScores")
+        return EvaluationRecord(
+            indicator="row",
+            outcome=outcome,
+            evaluator=self._evaluator(),
+            categories=self._categories(),
+            finding=Finding.UNCLASSIFIED if outcome is Outcome.FAIL else None,
+            fault=Fault.GRADER if code in ("grader_error", "assertion_error") else Fault.UNKNOWN,
+            reason_code=code,
+            reason=self._text(member(self.grading, "reason") or self.content.get("error")),
+            score=as_number(self.content.get("score")),
+            evidence={"named_scores": self.cleaner.value(scores)} if isinstance(scores, dict) and scores else None,
+            reported_outcome=reported if reported is not outcome else None,
+            components=tuple(self._component(part) for part in self.parts),
+        )
+
+    def _evaluator(self) -> EvaluatorRecord:
+        assertions = self._assertions()
+        digest = self.cleaner.digest(assertions)
+        return EvaluatorRecord(
+            name="promptfoo",
+            version=digest[:16],
+            configuration_sha256=self.cleaner.digest(
+                {"assert": assertions, "threshold": member(self.content, "testCase", "threshold")}
+            ),
+            deterministic=not any(kind.removeprefix("not-").startswith(MODEL_GRADED) for kind in _kinds(assertions)),
+        )
+
+    def _assertions(self) -> list[Any]:
+        assertions = member(self.content, "testCase", "assert")
+        if isinstance(assertions, list):
+            return assertions
+        return [member(part, "assertion") for part in self.parts]
+
+    def _categories(self) -> frozenset[Category] | None:
+        category = member(self.metadata, "category")
+        known = CATEGORIES.get(category) if isinstance(category, str) else None
+        return frozenset({known}) if known else None
+
+    def _component(self, part: dict[str, Any]) -> dict[str, Any]:
+        assertion = part.get("assertion")
+        component = {
+            "pass": part.get("pass") is True,
+            "score": as_number(part.get("score")),
+            "reason": self._text(part.get("reason")),
+            "type": as_id(member(assertion, "type")),
+            "metric": as_id(member(assertion, "metric")),
+        }
+        return component | ({"broken": code} if (code := _broken(part)) else {})
+
+    def _steps(self) -> Iterator[StepRecord]:
+        calls = member(self.content, "response", "metadata", "toolCalls")
+        for call in calls[:MAX_STEPS] if isinstance(calls, list) else ():
+            tool = as_id(member(call, "name") or member(call, "function", "name") or member(call, "tool"))
+            if not tool:
+                continue
+            arguments = member(call, "arguments") or member(call, "args") or member(call, "function", "arguments")
+            kept = None if arguments is None else self.cleaner.value(arguments)
+            yield StepRecord(
+                kind=StepKind.TOOL,
+                tool=tool,
+                arguments_sha256="" if arguments is None else self.cleaner.digest(arguments),
+                arguments=kept if len(json.dumps(kept)) <= MAX_ARGUMENTS else None,
+            )
+
+    # -- the verdict
+
+    def _reported(self) -> Outcome | None:
+        """Return promptfoo's own outcome. `error` alone says nothing: failed assertions set it too."""
+        success, failure = self.content.get("success"), self.content.get("failureReason")
+        if success is True:
+            return Outcome.PASS
+        if success is not False:
+            return None
+        without_grading = failure != 1 and not self.grading and bool(self.content.get("error"))
+        return Outcome.ERROR if failure == PROVIDER_FAILED or without_grading else Outcome.FAIL
+
+    def _verdict(self) -> tuple[Outcome, str]:
+        """Return our outcome with its reason code: stricter than the tool where nothing was judged."""
+        reported = self._reported()
+        if reported is None:
+            return Outcome.UNKNOWN, "no_verdict"
+        if reported is Outcome.ERROR:
+            return Outcome.ERROR, "provider_error"
+        broken = [code for part in self.parts if (code := _broken(part))]
+        failed = any(part.get("pass") is False and not _broken(part) for part in self.parts)
+        if broken and not failed:
+            return Outcome.ERROR, "grader_error" if "grader_error" in broken else "assertion_error"
+        if reported is Outcome.PASS and not self._is_judged():
+            return Outcome.UNKNOWN, "no_assertions"
+        return reported, ""
+
+    def _is_judged(self) -> bool:
+        if member(self.grading, "reason") == "No assertions":
+            return False
+        if isinstance(member(self.grading, "componentResults"), list):
+            return bool(self.parts)
+        return bool(self._assertions())
+
+    # -- values
+
+    def _text(self, value: Any) -> str:
+        """Return a text as it is and any other value as JSON; '' for none."""
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            value = json.dumps(self.cleaner.value(value), ensure_ascii=False)
+        return self.cleaner.text(value)
+
+    def _meta_text(self, name: str) -> str:
+        return as_id(member(self.metadata, name))
+
+
+def _leaves(grading: Any) -> Iterator[dict[str, Any]]:
+    """Yield the parts of a judgement that judged themselves, not those that only add up others."""
+    waiting = [grading]
+    while waiting:
+        part = waiting.pop()
+        inner = member(part, "componentResults")
+        if isinstance(inner, list) and inner:
+            waiting.extend(reversed(inner))
+        elif isinstance(part, dict) and (part is not grading or _broken(part)):
+            yield part
+
+
+def _broken(part: dict[str, Any]) -> str:
+    """Return why a part could not judge, or ''."""
+    if part.get("pass") is True:
+        return ""
+    if member(part, "metadata", "graderError") is True:
+        return "grader_error"
+    reason = part.get("reason")
+    return "assertion_error" if isinstance(reason, str) and reason.startswith(THREW) else ""
+
+
+def _kinds(assertions: list[Any]) -> Iterator[str]:
+    """Yield the types of assertions, also of those inside a set."""
+    waiting = list(assertions)
+    while waiting:
+        assertion = waiting.pop()
+        kind, inner = member(assertion, "type"), member(assertion, "assert")
+        if isinstance(kind, str):
+            yield kind
+        if isinstance(inner, list):
+            waiting.extend(inner)
