@@ -176,5 +176,3 @@ def _summary(job: Import, result: dict[str, Any]) -> str:
     words = f"{counts['total']:,} evaluations: {counts['pass']:,} PASS, {counts['fail']:,} FAIL, "
     words += f"{counts['unknown']:,} UNKNOWN, {counts['error']:,} ERROR"
     return f"Would import {words}. Nothing was stored." if job.dry_run else f"Imported {words}."
-
-

@@ -1,6 +1,7 @@
 """Runs over the API: upload, follow the import, read results."""
 
 import uuid
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +15,6 @@ from evals.answers import absolute, describe_agent, describe_classes, describe_i
 from evals.class_table import list_class_groups
 from evals.models import Agent, Import, ImportState
 from evals.openapi import answer, import_body, parameters
-from evals.parsers import read_run_v1_schema
 from evals.receiving import read_dry_run, read_options, read_wait, receive_body
 from evals.schemas import AgentOut, ClassOut, ComparisonOut, ImportOut, PageOut, RunOut
 from evals.submitting import submit_artifact, waiting_room
@@ -24,6 +24,7 @@ from reliability.models import Scope, Token
 from reliability.problems import problem_response
 
 router = Router(tags=["runs"])
+RUN_SCHEMA = Path(__file__).parent / "parsers" / "run-v1.schema.json"
 
 
 def _enter(request: HttpRequest, scope: Scope | None = None) -> Standing:
@@ -114,14 +115,18 @@ def list_runs(request: HttpRequest, agent: str) -> HttpResponse:
     standing = _enter_reader(request)
     subject: Agent = access.get_agent(standing, agent)
     chosen = queries.RunFilter.from_query(request.GET)
-    page = queries.list_run_page(access.list_runs(standing).filter(agent=subject), chosen, most=queries.read_limit(request.GET))
+    page = queries.list_run_page(
+        access.list_runs(standing).filter(agent=subject), chosen, most=queries.read_limit(request.GET)
+    )
     following = None
     if page.next_cursor:
         following = absolute(request.path) + "?" + chosen.query_string(after=page.next_cursor)
     return _json(PageOut(items=[describe_run(run) for run in page.runs], next=following))
 
 
-@router.get("/runs/compare", summary="Two runs side by side", openapi_extra=answer(ComparisonOut) | parameters("a", "b"))
+@router.get(
+    "/runs/compare", summary="Two runs side by side", openapi_extra=answer(ComparisonOut) | parameters("a", "b")
+)
 def compare_runs(request: HttpRequest, a: uuid.UUID, b: uuid.UUID) -> HttpResponse:
     standing = _enter_reader(request)
     before, after = access.get_run(standing, a), access.get_run(standing, b)
@@ -154,4 +159,4 @@ def list_scenarios(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
 
 @router.get("/schemas/run-v1.json", summary="JSON Schema of run/v1", auth=None)
 def get_run_schema(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(read_run_v1_schema(), content_type="application/schema+json")
+    return HttpResponse(RUN_SCHEMA.read_bytes(), content_type="application/schema+json")

@@ -51,7 +51,7 @@ def _same(value: Any) -> Any:
 
 
 def reserve_ids(model: type[models.Model], number: int) -> range | list[int]:
-    """Return `number` unused primary keys, as COPY gives none back. On SQLite call it inside the writing transaction."""
+    """Return `number` unused primary keys, as COPY gives none back. SQLite needs the writing transaction around it."""
     if number == 0:
         return []
     table = model._meta.db_table

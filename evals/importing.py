@@ -17,7 +17,7 @@ from evals.errors import ImportRefused, Problem
 from evals.ingest import RunWriter, discard_run
 from evals.jobs import Lease, LeaseLost, claim_import, list_worn_out
 from evals.models import Artifact, Import, ImportState, Intake, Phase, Run
-from evals.parsers import Limits, open_records
+from evals.parsers import FORMATS, Limits, open_records
 from evals.records import Record
 from evals.storing import MIB
 from reliability.audit import record_change
@@ -56,9 +56,9 @@ def _import_artifact(job: Import, lease: Lease) -> None:
 
         writer = RunWriter(job, artifact, on_batch=note)
         wanted = str(job.options.get("format") or "") or None
-        detected, records = open_records(file, format=wanted, limits=import_limits())
-        Artifact.objects.filter(pk=artifact.pk).update(format=detected.name)
-        writer.write(_kept_alive(records, lease), format=detected.name, parser_version=str(detected.version))
+        name, records = open_records(file, format=wanted, limits=import_limits())
+        Artifact.objects.filter(pk=artifact.pk).update(format=name)
+        writer.write(_kept_alive(records, lease), format=name, parser_version=FORMATS[name].version)
     lease.renew(phase=Phase.COUNTING, rows_read=writer.rows_read, bytes_read=artifact.size)
     _finish(job, lease, writer)
 

@@ -26,6 +26,7 @@ from evals.models import (
     Step,
 )
 from evals.options import ImportOptions, fill_run
+from evals.parsers import run_v1
 from evals.records import AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
 from evals.rows import BatchRows, ScenarioRegistry, join_scenarios
 from evals.taxonomy import shipped_taxonomy
@@ -68,7 +69,7 @@ class RunWriter:
         return self.run
 
     def _open_run(self, record: RunRecord, format: str, parser_version: str) -> None:
-        record = fill_run(record, self.options, strict=format == "run/v1")
+        record = fill_run(record, self.options, strict=format == run_v1.NAME)
         self.run = _make_run(self.job, record, self.options)
         self.run.format, self.run.parser_version = format, parser_version
         taxonomy = shipped_taxonomy()
@@ -89,7 +90,7 @@ class RunWriter:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what waits. The lease is renewed first, in the same transaction: a worker that lost it writes nothing."""
+        """Write what waits. The lease is renewed in the same transaction: a worker that lost it writes nothing."""
         if self.run is None:
             return
         rows = BatchRows(self.run, self.scenarios, self.definitions, self.attempts + 1)
@@ -187,5 +188,3 @@ def discard_run(run: Run) -> None:
     ):
         rows._raw_delete(rows.db)  # no signals and no cascades to follow: children are named above
     run.delete()
-
-

@@ -31,7 +31,7 @@ def import_body() -> dict[str, Any]:
     """Describe the upload: any known format as the body or as multipart field `file`, and its query."""
     binary = {"schema": {"type": "string", "format": "binary"}}
     form = {"schema": {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}}
-    titles = ", ".join(module.TITLE for module in FORMATS.values())
+    titles = ", ".join(format.title for format in FORMATS.values())
     described = [_parameter(name, _schema_of(name)) for name in KNOWN]
     return {
         **answer(ImportOut),

@@ -5,7 +5,6 @@ import json
 import uuid
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.http import QueryDict
@@ -134,9 +133,7 @@ def read_class_filter(query: QueryDict) -> ClassFilter:
 def list_filter_choices(runs: QuerySet[Run]) -> dict[str, list[str]]:
     """Return the suites, branches and versions that occur, for the filter's lists; the latest hundred of each."""
     return {
-        name: list(
-            runs.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()[:100]
-        )
+        name: list(runs.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()[:100])
         for name in ("suite", "branch", "agent_version")
     }
 

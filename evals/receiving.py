@@ -21,7 +21,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "mode": tuple(Mode),
     "origin": tuple(Origin),
     "dry_run": ("true", "false", "1", "0"),
-    "format": tuple(FORMATS),
+    "format": (*FORMATS, "run/v1"),
 }
 NUMBERS = {"planned": 2**53, "wait": MAX_WAIT}
 KNOWN = (*TEXT_MEMBERS, *CHOICES, *NUMBERS)
@@ -33,7 +33,7 @@ class BadQuery(AppError):
 
 
 def receive_body(request: HttpRequest) -> Received:
-    """Stream the artifact to disk, from a raw body or the multipart field `file`. Raises `AppError` (400, 411, 413, 415)."""
+    """Stream the raw body or the multipart field `file` to disk. Raises `AppError` (400, 411, 413, 415)."""
     length = _announced_length(request)
     if request.content_type == "multipart/form-data":
         return _receive_multipart(request)

@@ -18,24 +18,75 @@ from evals.taxonomy import Taxonomy
 UNCLASSIFIED = "unclassified"
 KEY_LENGTH = 500
 
-SCENARIO_FIELDS = (
-    "id run key title class_id class_from_artifact adversarial twin_of guards controls expects "
-    "source_kind source_reference source_date extras"
-).split()
-ATTEMPT_FIELDS = (
-    "id run number scenario variant ordinal status outcome containment started_at latency_ms cost_usd "
-    "tokens_input tokens_output trace_id"
-).split()
-ATTEMPT_DETAIL_FIELDS = "attempt input output error place side_effects extras".split()
-STEP_FIELDS = (
-    "attempt number kind tool decision approved reason_code arguments_sha256 arguments result started_at "
-    "latency_ms cost_usd extras"
-).split()
-EVALUATION_FIELDS = (
-    "id run attempt position definition outcome finding fault reported_outcome categories "
-    "categories_from_artifact reason_code score observed_at observed_assumed"
-).split()
-EVALUATION_DETAIL_FIELDS = "evaluation reason evidence components extras".split()
+SCENARIO_FIELDS = [
+    "id",
+    "run",
+    "key",
+    "title",
+    "class_id",
+    "class_from_artifact",
+    "adversarial",
+    "twin_of",
+    "guards",
+    "controls",
+    "expects",
+    "source_kind",
+    "source_reference",
+    "source_date",
+    "extras",
+]
+ATTEMPT_FIELDS = [
+    "id",
+    "run",
+    "number",
+    "scenario",
+    "variant",
+    "ordinal",
+    "status",
+    "outcome",
+    "containment",
+    "started_at",
+    "latency_ms",
+    "cost_usd",
+    "tokens_input",
+    "tokens_output",
+    "trace_id",
+]
+ATTEMPT_DETAIL_FIELDS = ["attempt", "input", "output", "error", "place", "side_effects", "extras"]
+STEP_FIELDS = [
+    "attempt",
+    "number",
+    "kind",
+    "tool",
+    "decision",
+    "approved",
+    "reason_code",
+    "arguments_sha256",
+    "arguments",
+    "result",
+    "started_at",
+    "latency_ms",
+    "cost_usd",
+    "extras",
+]
+EVALUATION_FIELDS = [
+    "id",
+    "run",
+    "attempt",
+    "position",
+    "definition",
+    "outcome",
+    "finding",
+    "fault",
+    "reported_outcome",
+    "categories",
+    "categories_from_artifact",
+    "reason_code",
+    "score",
+    "observed_at",
+    "observed_assumed",
+]
+EVALUATION_DETAIL_FIELDS = ["evaluation", "reason", "evidence", "components", "extras"]
 
 
 def bounded_key(key: str) -> str:

@@ -24,8 +24,10 @@ OUTCOMES = {
 def list_scenario_results(run: Run) -> list[ScenarioResult]:
     """Return each scenario and variant of the run with its outcome and the definitions that judged it. Two queries."""
     definitions: dict[tuple[int | None, str], set[str]] = {}
-    judged = Evaluation.objects.filter(run=run).order_by().values_list(
-        "attempt__scenario", "attempt__variant", "definition__digest"
+    judged = (
+        Evaluation.objects.filter(run=run)
+        .order_by()
+        .values_list("attempt__scenario", "attempt__variant", "definition__digest")
     )
     for scenario_id, variant, digest in judged.distinct():
         definitions.setdefault((scenario_id, variant), set()).add(digest)
@@ -47,7 +49,9 @@ def _count_attempts(run: Run) -> Iterable[dict[str, Any]]:
     return (
         Attempt.objects.filter(run=run, scenario__isnull=False)
         .order_by("scenario__key", "variant")
-        .values("scenario", "scenario__key", "scenario__title", "scenario__class_id", "scenario__adversarial", "variant")
+        .values(
+            "scenario", "scenario__key", "scenario__title", "scenario__class_id", "scenario__adversarial", "variant"
+        )
         .annotate(attempts=Count("id"), worst=Max("containment"), **sums)
     )
 
@@ -84,14 +88,19 @@ def _scenario_out(row: dict[str, Any]) -> ScenarioOut:
 
 def compare(a: Run, b: Run) -> Comparison:
     """Compare two runs, the earlier first."""
-    return compare_runs(
-        list_scenario_results(a), list_scenario_results(b), facts_a=_facts_of(a), facts_b=_facts_of(b)
-    )
+    return compare_runs(list_scenario_results(a), list_scenario_results(b), facts_a=_facts_of(a), facts_b=_facts_of(b))
 
 
 def _facts_of(run: Run) -> RunFacts:
-    used = ClassResult.objects.filter(run=run).order_by().values_list(
-        "definition__indicator__name", "definition__digest", "definition__evaluator_name", "definition__evaluator_version"
+    used = (
+        ClassResult.objects.filter(run=run)
+        .order_by()
+        .values_list(
+            "definition__indicator__name",
+            "definition__digest",
+            "definition__evaluator_name",
+            "definition__evaluator_version",
+        )
     )
     return RunFacts(
         agent=run.agent.name,
@@ -135,4 +144,3 @@ def describe_comparison(a: Run, b: Run) -> ComparisonOut:
             for bucket, size in found.counts.items()
         ],
     )
-

@@ -53,14 +53,18 @@ def receive_chunks(chunks: Iterator[bytes], *, file_name: str = "") -> Received:
         with os.fdopen(handle, "wb") as file:
             for chunk in chunks:
                 size += len(chunk)
-                if size > limit:
-                    raise TooLarge(f"The artifact is larger than {settings.MAX_UNPACKED_MB} MiB (MAX_UNPACKED_MB).")
+                _check_size(size, limit)
                 digest.update(chunk)
                 file.write(chunk)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
     return Received(path, digest.hexdigest(), size, clean_name(file_name))
+
+
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise TooLarge(f"The artifact is larger than {settings.MAX_UNPACKED_MB} MiB (MAX_UNPACKED_MB).")
 
 
 def read_exactly(stream: BinaryIO, length: int) -> Iterator[bytes]:

@@ -161,16 +161,14 @@ def find_invitation(secret: str) -> Invitation | None:
 
 @transaction.atomic
 def accept_invitation(invitation: Invitation, *, name: str, password: str | None) -> User:
-    """Make (or find) the invited person's account and give it what was promised. Raises `Conflict` when it is used up."""
+    """Make (or find) the invited person's account and give it what was promised. Raises `Conflict` when used up."""
     used = Invitation.objects.pending().filter(pk=invitation.pk).update(accepted_at=timezone.now())
     if not used:
         raise Conflict("This invitation was used, withdrawn, or has expired.", code="invitation_over")
     user = User.objects.filter(email__iexact=invitation.email).first()
     if user is None:
         user = User.objects.create_user(invitation.email, password, name=name)
-    EmailAddress.objects.get_or_create(
-        user=user, email=invitation.email, defaults={"verified": True, "primary": True}
-    )
+    EmailAddress.objects.get_or_create(user=user, email=invitation.email, defaults={"verified": True, "primary": True})
     if invitation.client:
         Membership.objects.update_or_create(
             client=invitation.client, user=user, defaults={"role": invitation.role or Role.VIEWER}

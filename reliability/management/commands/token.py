@@ -14,7 +14,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("client", help="slug of the client")
-        parser.add_argument("--agent", default="", help="slug of the one agent it is for; all of the client's if left out")
+        parser.add_argument(
+            "--agent", default="", help="slug of the one agent it is for; all of the client's if left out"
+        )
         parser.add_argument("--scope", action="append", choices=Scope.values, required=True, help="may be repeated")
         parser.add_argument("--name", default="command line", help="what it is called on the token page")
         parser.add_argument("--days", type=int, default=None, help="until it expires (TOKEN_DAYS if left out)")

@@ -13,7 +13,9 @@ class Command(BaseCommand):
     help = "Finds changed, removed, re-ordered and cut-off entries of the audit log."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("client", nargs="?", default="", help="slug of the client, or “site”; all chains if left out")
+        parser.add_argument(
+            "client", nargs="?", default="", help="slug of the client, or “site”; all chains if left out"
+        )
         parser.add_argument("--expect", default="", metavar="COUNT:HEAD", help="as noted earlier; finds a cut-off end")
 
     def handle(self, *args: Any, **options: Any) -> None:
