@@ -169,6 +169,7 @@ class Row:
             configuration_sha256=self.cleaner.digest(
                 {"assert": assertions, "threshold": member(self.content, "testCase", "threshold")}
             ),
+            per_case=True,
             deterministic=not any(kind.removeprefix("not-").startswith(MODEL_GRADED) for kind in _kinds(assertions)),
         )
 
