@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client as Browser
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from evals.models import Agent
 from reliability.models import Assignment, Client, Membership, Role, Scope, User
@@ -17,7 +17,7 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.fixture(autouse=True)
-def _plain_settings(settings: SettingsWrapper, tmp_path: Path) -> None:
+def _plain_settings(settings: Settings, tmp_path: Path) -> None:
     """Unit tests: tasks at once, files in the test's own folder, no manifest, quick passwords."""
     (tmp_path / "incoming").mkdir()
     settings.MEDIA_ROOT = str(tmp_path / "artifacts")

@@ -1,0 +1,29 @@
+"""Pages of agents and runs, by what they belong to."""
+
+from django.urls import include, path
+
+from evals.views import agents, imports, runs
+
+run_urls = [
+    path("", runs.run, name="run"),
+    path("change/", runs.run_change, name="run-change"),
+    path("attempts/", runs.attempt_list, name="attempt-list"),
+    path("attempts/<int:number>/", runs.attempt, name="attempt"),
+    path("artifacts/<uuid:artifact_id>/", imports.artifact_download, name="artifact-download"),
+]
+
+agent_urls = [
+    path("", agents.agent, name="agent"),
+    path("settings/", agents.agent_change, name="agent-change"),
+    path("runs/", agents.run_list, name="run-list"),
+    path("runs/compare/", runs.run_compare, name="run-compare"),
+    path("runs/<uuid:run_id>/", include(run_urls)),
+    path("upload/", imports.upload, name="upload"),
+    path("imports/<uuid:import_id>/", imports.import_status, name="import"),
+]
+
+urlpatterns = [
+    path("<slug:client>/-/agents/new/", agents.agent_create, name="agent-create"),
+    path("<slug:client>/<slug:agent>/", include(agent_urls)),
+]
+

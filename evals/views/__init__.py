@@ -1,0 +1,1 @@
+"""Pages of what happened: fetch, call, answer."""

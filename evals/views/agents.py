@@ -1,0 +1,67 @@
+"""An agent: its overview, its runs, its settings."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from evals import access, queries
+from evals.changing import change_agent, create_agent
+from evals.contexts import agent_overview
+from evals.forms import AgentForm
+from evals.models import Agent
+from reliability.access import enter_client, require_internal
+from reliability.htmx import render_page
+
+
+@login_required
+def agent(request: HttpRequest, client: str, agent: str) -> HttpResponse:
+    standing = enter_client(request.user, client)
+    subject = access.get_agent(standing, agent)
+    return render_page(request, "evals/agent.html", "", {"overview": agent_overview(standing, subject)})
+
+
+@login_required
+def run_list(request: HttpRequest, client: str, agent: str) -> HttpResponse:
+    standing = enter_client(request.user, client)
+    subject = access.get_agent(standing, agent)
+    runs = access.list_runs(standing).filter(agent=subject)
+    chosen = queries.RunFilter.from_query(request.GET)
+    page = queries.list_run_page(runs, chosen)
+    context = {
+        "standing": standing,
+        "agent": subject,
+        "page": page,
+        "filter": chosen,
+        "choices": queries.list_filter_choices(runs),
+        "older": chosen.query_string(after=page.next_cursor) if page.next_cursor else "",
+    }
+    return render_page(request, "evals/run_list.html", "runs", context)
+
+
+@login_required
+def agent_create(request: HttpRequest, client: str) -> HttpResponse:
+    standing = enter_client(request.user, client)
+    require_internal(standing)
+    form = AgentForm(request.POST or None, instance=Agent(client=standing.client))
+    if request.method == "POST" and form.is_valid():
+        made = create_agent(form.save(commit=False), by=standing.user)
+        messages.success(request, f"{made} was created. Upload its first run here.")
+        return redirect("upload", client=client, agent=made.slug)
+    status = 422 if form.is_bound else 200
+    return render_page(request, "evals/agent_form.html", "", {"standing": standing, "form": form}, status=status)
+
+
+@login_required
+def agent_change(request: HttpRequest, client: str, agent: str) -> HttpResponse:
+    standing = enter_client(request.user, client)
+    subject = access.get_agent(standing, agent)
+    require_internal(standing)
+    title = str(subject)
+    form = AgentForm(request.POST or None, instance=subject)
+    if request.method == "POST" and form.is_valid():
+        change_agent(form.save(commit=False), by=standing.user)
+        messages.success(request, "The agent was changed.")
+        return redirect(subject)
+    context = {"standing": standing, "form": form, "agent": subject, "title": title}
+    return render_page(request, "evals/agent_form.html", "", context, status=422 if form.is_bound else 200)
