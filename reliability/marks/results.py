@@ -95,6 +95,8 @@ def _widths(numbers: Sequence[int], available: float) -> list[float]:
 
 def _count_words(numbers: dict[str, int]) -> str:
     """Return PASS and FAIL always, the others where they occur: "41 PASS, 1 FAIL, 16 UNKNOWN"."""
+    if not any(numbers.values()):
+        return "no results yet"
     shown = [(outcome, numbers[outcome]) for outcome in ("PASS", "FAIL", "UNKNOWN", "ERROR")]
     return ", ".join(f"{number:,} {outcome}" for outcome, number in shown if number or outcome in ("PASS", "FAIL"))
 

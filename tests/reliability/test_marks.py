@@ -98,6 +98,10 @@ def test_result_bar_sentence_names_the_interval():
     assert bar.sentence.endswith("100% of 10 determinate results passed, 95% interval 72.2% to 100%.")
 
 
+def test_result_bar_without_results_says_so_in_words():
+    assert result_bar(Counts()).words == "no results yet"
+
+
 # --- level scale
 
 
