@@ -13,7 +13,7 @@ def write_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[R
     """Write `rows` (values in the order of the field `names`) and return how many. Database defaults and signals do
     not apply; database errors come as Django's."""
     fields = [model._meta.get_field(name) for name in names]
-    columns = [connection.ops.quote_name(field.column) for field in fields]  # type: ignore[union-attr]  # concrete
+    columns = [connection.ops.quote_name(str(getattr(field, "column", ""))) for field in fields]
     table = connection.ops.quote_name(model._meta.db_table)
     prepare = [_preparer(field) for field in fields]
     values = [[prep(value) for prep, value in zip(prepare, row, strict=True)] for row in rows]

@@ -107,7 +107,7 @@ def _make_group(class_id: str, results: list[ClassResult], attempts: dict[str, A
     lines: dict[tuple[object, ...], list[ClassResult]] = {}
     for result in results:
         lines.setdefault(_line_key(result), []).append(result)
-    failure_class = shipped_taxonomy().get(class_id)
+    failure_class = shipped_taxonomy().find(class_id)
     made = [_make_line(found) for found in lines.values()]
     return ClassGroup(
         class_id=class_id,

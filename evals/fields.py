@@ -1,17 +1,13 @@
 """A column for a closed set of words: two bytes in the table, the enum in Python."""
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import models
 
-if TYPE_CHECKING:
-    CodeColumn = models.SmallIntegerField[Any, Any]
-else:
-    CodeColumn = models.SmallIntegerField  # generic for the type checker alone
 
-
-class CodeField(CodeColumn):
+class CodeField(models.SmallIntegerField[Any, Any]):
     """Stores a member of `enum` as its position (from 1), so bulk rows stay narrow.
 
     The order of the enum's members is part of the schema: new members go to the end.
@@ -21,7 +17,7 @@ class CodeField(CodeColumn):
         self.enum = enum
         super().__init__(**options)
 
-    def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
+    def deconstruct(self) -> tuple[str, str, Sequence[Any], dict[str, Any]]:
         # Migrations need only the column: the enum would tie old ones to today's words.
         return super().deconstruct()
 

@@ -41,7 +41,9 @@ class UploadForm(forms.Form):
     branch = forms.CharField(max_length=200, required=False)
     ci_url = forms.URLField(label="CI address", max_length=2000, required=False, assume_scheme="https")
     environment = forms.CharField(max_length=200, required=False)
-    mode = forms.ChoiceField(choices=[("", "As the artifact says, else scripted"), *((m.value, m.value) for m in Mode)], required=False)
+    mode = forms.ChoiceField(
+        choices=[("", "As the artifact says, else scripted"), *((m.value, m.value) for m in Mode)], required=False
+    )
     origin = forms.ChoiceField(
         choices=[("", "As the artifact says, else observed"), *((o.value, o.value) for o in Origin)], required=False
     )
@@ -62,8 +64,8 @@ class UploadForm(forms.Form):
         return ImportOptions(**said)
 
     @property
-    def upload(self) -> UploadedFile:
-        upload: UploadedFile = self.cleaned_data["file"]
+    def upload(self) -> UploadedFile[Any]:
+        upload: UploadedFile[Any] = self.cleaned_data["file"]
         return upload
 
 

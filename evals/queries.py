@@ -6,7 +6,7 @@ import uuid
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.utils.http import urlencode
 
@@ -125,7 +125,7 @@ def read_class_filter(query: QueryDict) -> ClassFilter:
     category = query.get("category", "")
     return ClassFilter(
         category=Category(category) if category in tuple(Category) else None,
-        variant=query["variant"] if query.get("variant") else None,
+        variant=query.get("variant") or None,
         class_id=query.get("class", ""),
     )
 
@@ -139,4 +139,4 @@ def list_filter_choices(runs: QuerySet[Run]) -> dict[str, list[str]]:
 
 
 def count_scenarios(agent: Agent) -> int:
-    return Scenario.objects.filter(agent=agent).aggregate(n=Count("id"))["n"]
+    return Scenario.objects.filter(agent=agent).count()

@@ -72,8 +72,8 @@ def read_options(query: QueryDict) -> ImportOptions:
     errors = [_fault(name, "this parameter is not known", ", ".join(KNOWN)) for name in query if name not in KNOWN]
     errors += [_fault(name, "given more than once", "once") for name in query if len(query.getlist(name)) > 1]
     for name in KNOWN:
-        if name in query and (expected := _expectation(name, query[name])):
-            errors.append(_fault(name, f"{query[name][:80]!r} is not accepted", expected))
+        if name in query and (expected := _expectation(name, query.get(name, ""))):
+            errors.append(_fault(name, f"{query.get(name, '')[:80]!r} is not accepted", expected))
     if errors:
         names = ", ".join(dict.fromkeys(fault["parameter"] for fault in errors))
         raise BadQuery(f"Not accepted in the query: {names}.", errors=errors)

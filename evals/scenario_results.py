@@ -1,9 +1,8 @@
 """Scenarios of a run with what their attempts amount to, and two runs side by side."""
 
-from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 
 from evals.measures.comparability import DefinitionFacts, RunFacts
 from evals.measures.comparison import VERDICT_WORDS, Bucket, Comparison, ScenarioResult, compare_runs
@@ -44,9 +43,9 @@ def list_scenario_results(run: Run) -> list[ScenarioResult]:
     ]
 
 
-def _count_attempts(run: Run) -> Iterable[dict[str, Any]]:
+def _count_attempts(run: Run) -> QuerySet[Attempt, dict[str, Any]]:
     sums = {name: Count("id", filter=Q(outcome=outcome)) for name, outcome in OUTCOMES.items()}
-    return (
+    counted: QuerySet[Attempt, Any] = (
         Attempt.objects.filter(run=run, scenario__isnull=False)
         .order_by("scenario__key", "variant")
         .values(
@@ -54,6 +53,7 @@ def _count_attempts(run: Run) -> Iterable[dict[str, Any]]:
         )
         .annotate(attempts=Count("id"), worst=Max("containment"), **sums)
     )
+    return counted
 
 
 def list_scenario_page(run: Run, after: str) -> tuple[list[ScenarioOut], str]:
@@ -63,7 +63,7 @@ def list_scenario_page(run: Run, after: str) -> tuple[list[ScenarioOut], str]:
     last = page[PAGE_SIZE - 1] if len(page) > PAGE_SIZE else ""
     rows = _count_attempts(run)
     if page:
-        rows = rows.filter(scenario__key__in=page[:PAGE_SIZE])  # type: ignore[attr-defined]  # a values queryset
+        rows = rows.filter(scenario__key__in=page[:PAGE_SIZE])
     return [_scenario_out(row) for row in rows], last
 
 

@@ -11,7 +11,7 @@ from evals.measures.display import format_execution, format_interval, format_ran
 from evals.measures.summary import Measure
 
 
-class Out(msgspec.Struct, frozen=True, kw_only=True):
+class Out(msgspec.Struct, kw_only=True):
     """A JSON object of the API."""
 
 

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.core.files import File
@@ -103,7 +103,7 @@ def gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
         raise Unreadable("The gzip body ends in the middle.", code="cut_off")
 
 
-def receive_file(upload: UploadedFile) -> Received:
+def receive_file(upload: UploadedFile[Any]) -> Received:
     """Take a multipart file; it is a gzip *file* if it is one, and stays so."""
     return receive_chunks(iter(upload.chunks(CHUNK)), file_name=upload.name or "")
 

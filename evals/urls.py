@@ -1,10 +1,10 @@
 """Pages of agents and runs, by what they belong to."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from evals.views import agents, imports, runs
 
-run_urls = [
+run_urls: list[URLPattern | URLResolver] = [
     path("", runs.run, name="run"),
     path("change/", runs.run_change, name="run-change"),
     path("attempts/", runs.attempt_list, name="attempt-list"),
@@ -12,7 +12,7 @@ run_urls = [
     path("artifacts/<uuid:artifact_id>/", imports.artifact_download, name="artifact-download"),
 ]
 
-agent_urls = [
+agent_urls: list[URLPattern | URLResolver] = [
     path("", agents.agent, name="agent"),
     path("settings/", agents.agent_change, name="agent-change"),
     path("runs/", agents.run_list, name="run-list"),
@@ -26,4 +26,3 @@ urlpatterns = [
     path("<slug:client>/-/agents/new/", agents.agent_create, name="agent-create"),
     path("<slug:client>/<slug:agent>/", include(agent_urls)),
 ]
-

@@ -5,11 +5,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
+import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 
 from reliability.bootstrap import ROOT, data_dir
 from reliability.environment import env_bool, env_choice, env_int, env_list, env_secret, env_url
+
+django_stubs_ext.monkeypatch()  # makes Django's generic classes, such as ModelForm[Agent], exist at run time
 
 BASE_DIR = ROOT
 DATA_DIR = data_dir()

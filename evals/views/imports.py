@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from evals import access
 from evals.changing import note_download
 from evals.forms import UploadForm
-from evals.models import Import, ImportState
+from evals.models import Agent, Import, ImportState
 from evals.storing import receive_file
 from evals.submitting import submit_artifact
 from evals.tasks import enqueue_import
@@ -46,7 +46,7 @@ def _upload(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     return render_page(request, "evals/upload.html", "", context, status=422 if form.is_bound else 200)
 
 
-def _submit(standing: Standing, subject: access.Agent, form: UploadForm) -> Import:
+def _submit(standing: Standing, subject: Agent, form: UploadForm) -> Import:
     submitted = submit_artifact(standing, subject, receive_file(form.upload), form.options())
     if submitted.is_new:
         enqueue_import(submitted.job.pk)
@@ -61,7 +61,9 @@ def import_status(request: HttpRequest, client: str, agent: str, import_id: uuid
     job = access.get_import(standing, import_id, subject)
     if job.state == ImportState.DONE and job.run and not request.GET.get("stay"):
         return _go_to_run(request, job)
-    return render_page(request, "evals/import.html", "import-status", {"standing": standing, "agent": subject, "job": job})
+    return render_page(
+        request, "evals/import.html", "import-status", {"standing": standing, "agent": subject, "job": job}
+    )
 
 
 def _go_to_run(request: HttpRequest, job: Import) -> HttpResponse:

@@ -8,11 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from evals import access, queries
+from evals.attempts import AttemptFilter, list_attempt_page
 from evals.changing import change_run
 from evals.contexts import attempt_page, compare_page, run_page
 from evals.forms import RunForm
 from evals.models import Run
-from evals.queries import AttemptFilter, list_attempt_page
 from reliability.access import Standing, enter_client, require_internal
 from reliability.htmx import render_page
 

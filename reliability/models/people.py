@@ -61,13 +61,13 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractBaseUser, PermissionsMixin):
     """A person. `is_superuser` makes an administrator, `is_consultant` one of the consultancy's own."""
 
-    email = models.EmailField("e-mail", max_length=254)
+    email = models.EmailField("e-mail", max_length=254, unique=True)
     name = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
     is_consultant = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects: ClassVar[UserManager] = UserManager()  # type: ignore[assignment]  # narrower than the base's
+    objects: ClassVar[UserManager] = UserManager()
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"

@@ -1,0 +1,120 @@
+"""Reads of attempts: lists with the reasons beside them, and one attempt with everything that is kept."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields
+
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils.http import urlencode
+
+from evals.models import Attempt, Evaluation, Run
+from evals.records import Containment, Outcome
+
+PAGE_SIZE = 50
+NEED_A_PERSON = (Outcome.FAIL, Outcome.ERROR, Outcome.UNKNOWN)  # worst first
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFilter:
+    """What the address asks for; `''` selects everything."""
+
+    outcome: str = ""
+    containment: str = ""
+    class_id: str = ""
+    variant: str = ""
+    differing: str = ""  # "1": where our outcome is not the tool's
+    q: str = ""  # in scenario key or title
+    after: str = ""
+
+    @classmethod
+    def from_query(cls, query: QueryDict) -> "AttemptFilter":
+        return cls(**{f.name: query.get(f.name, "")[:500].replace("\0", "") for f in fields(cls)})
+
+    def query_string(self, **changes: str) -> str:
+        values = asdict(self) | {"after": ""} | changes
+        return urlencode({name: value for name, value in values.items() if value})
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(value for name, value in asdict(self).items() if name != "after")
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """An attempt with the evaluations that were not passed."""
+
+    attempt: Attempt
+    troubles: list[Evaluation] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptPage:
+    rows: list[AttemptRow]
+    next_cursor: str  # '' at the end
+
+
+def list_attempt_page(run: Run, chosen: AttemptFilter, *, most: int = PAGE_SIZE) -> AttemptPage:
+    """Return one page of the run's attempts in their own order. Two queries."""
+    attempts = _filter_attempts(run, chosen).order_by("number")
+    if chosen.after.isascii() and chosen.after.isdigit():
+        attempts = attempts.filter(number__gt=min(int(chosen.after), 2**31 - 1))
+    found = list(attempts.select_related("scenario")[: most + 1])
+    cursor = str(found[most - 1].number) if len(found) > most else ""
+    return AttemptPage(add_troubles(found[:most]), cursor)
+
+
+def _filter_attempts(run: Run, chosen: AttemptFilter) -> QuerySet[Attempt]:
+    attempts = Attempt.objects.filter(run=run)
+    if chosen.outcome in tuple(Outcome):
+        attempts = attempts.filter(outcome=Outcome(chosen.outcome))
+    if chosen.containment in tuple(Containment):
+        attempts = attempts.filter(containment=Containment(chosen.containment))
+    if chosen.class_id:
+        attempts = attempts.filter(scenario__class_id=chosen.class_id)
+    if chosen.variant:
+        attempts = attempts.filter(variant=chosen.variant)
+    if chosen.differing == "1":
+        differing = Evaluation.objects.filter(run=run, reported_outcome__isnull=False)
+        attempts = attempts.filter(pk__in=differing.values("attempt"))
+    if chosen.q:
+        named = run.scenarios.filter(key__icontains=chosen.q) | run.scenarios.filter(title__icontains=chosen.q)
+        attempts = attempts.filter(scenario__in=named)
+    return attempts
+
+
+def add_troubles(attempts: Iterable[Attempt]) -> list[AttemptRow]:
+    """Put the evaluations that were not passed, or differ from the tool's, beside each attempt. One query."""
+    rows = {attempt.pk: AttemptRow(attempt) for attempt in attempts}
+    troubles = (
+        Evaluation.objects.filter(attempt__in=list(rows))
+        .exclude(outcome=Outcome.PASS)
+        .select_related("definition__indicator", "reason_code", "detail")
+        .order_by("attempt", "position")
+    )
+    for evaluation in troubles:
+        rows[evaluation.attempt_id].troubles.append(evaluation)
+    return list(rows.values())
+
+
+def list_needing_a_person(run: Run, *, most: int = 12) -> list[AttemptRow]:
+    """Return the first attempts that failed, errored or stayed unknown, in this order."""
+    found: list[Attempt] = []
+    for outcome in NEED_A_PERSON:
+        if len(found) < most:
+            attempts = Attempt.objects.filter(run=run, outcome=outcome).select_related("scenario").order_by("number")
+            found += attempts[: most - len(found)]
+    return add_troubles(found)
+
+
+def list_contained(run: Run, *, most: int = 50) -> list[Attempt]:
+    """Return attempts of adversarial scenarios with guarded tools, breached ones first."""
+    attempts = Attempt.objects.filter(run=run, containment__isnull=False).select_related("scenario")
+    return list(attempts.order_by("-containment", "number")[:most])
+
+
+def list_evaluations(attempt: Attempt) -> list[Evaluation]:
+    return list(
+        Evaluation.objects.filter(attempt=attempt)
+        .select_related("definition__indicator", "reason_code", "detail")
+        .order_by("position")
+    )

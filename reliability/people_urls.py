@@ -1,0 +1,5 @@
+"""Pages of people and clients."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
