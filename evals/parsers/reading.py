@@ -159,17 +159,19 @@ def lines_of(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, bytes]]:
 
 
 def is_json_lines(stream: BinaryIO, limits: Limits) -> bool:
-    """Whether the first line is a JSON value by itself and more follow; the stream stays where it is."""
+    """Whether the first line is a JSON value by itself, or should be one; the stream stays where it is."""
     start = stream.tell()
-    first = b"\n"
+    first = second = b"\n"
     while first.isspace():
         first = stream.readline(limits.max_document_bytes)
-    several = False
-    if _is_json(first):
-        while (chunk := stream.read(CHUNK)) and not several:
-            several = not chunk.isspace()
+    while second.isspace():
+        second = stream.readline(limits.max_document_bytes)
     stream.seek(start)
-    return several
+    if not second:
+        return False
+    # Inside one document a line that opens an object follows a comma, a colon or a bracket.
+    is_broken = second.lstrip().startswith(b"{") and not first.rstrip().endswith((b",", b":", b"["))
+    return is_broken or _is_json(first)
 
 
 def _is_json(line: bytes) -> bool:

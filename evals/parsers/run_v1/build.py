@@ -194,7 +194,7 @@ class Builder:
         return EvaluationRecord(
             self.cleaner.text(e.indicator),
             e.outcome,
-            self.evaluators[e.evaluator] if e.evaluator is not None else None,
+            self.evaluators.get(e.evaluator) if e.evaluator is not None else None,
             None if e.categories is None else frozenset(e.categories),
             finding,
             e.fault or Fault.UNKNOWN,

@@ -133,9 +133,9 @@ class CarefulReader:
     def _plain(self, value: Any, shape: inspect.Type, path: str, kind: str) -> Any:
         if isinstance(value, float) and value.is_integer() and isinstance(shape, inspect.IntType):
             value = int(value)
-        if isinstance(value, str):
-            value = storable(value)
         if _fits(value, shape) and (not kind or follows_kind(kind, value)):
+            if isinstance(value, str):
+                value = storable(value)
             if isinstance(shape, inspect.EnumType):
                 return shape.cls(value)
             return float(value) if isinstance(shape, inspect.FloatType) else value

@@ -12,7 +12,7 @@ from evals.parsers.run_v1.build import Builder, Untidy
 from evals.parsers.run_v1.careful import EXPECTED_KINDS, CarefulReader, Problems, escaped
 from evals.parsers.run_v1.rules import Ledger
 from evals.parsers.values import is_id
-from evals.records import AttemptRecord, EndRecord, Record, RunRecord, ScenarioRecord, Session
+from evals.records import AttemptRecord, EndRecord, EvaluatorRecord, Record, RunRecord, ScenarioRecord, Session
 
 NEEDS_CARE = (msgspec.MsgspecError, Untidy, ImportRefused, RecursionError, UnicodeError)
 MAX_EXTRAS = 1_000
@@ -63,11 +63,15 @@ class RunReader:
         """Note an evaluator; `pointer` names its key."""
         if not is_id(storable(key)):
             self.problems.add(pointer, "The evaluator's key does not fit.", EXPECTED_KINDS["id"])
-        _, record = self._read(source, wire.Evaluator, base, self._evaluator)
+        _, record = self._read(source, wire.Evaluator, base, self._evaluator_under(key))
         self.ledger.declare_evaluator(key, record, pointer)
 
     def keyed_evaluator(self, source: Any, base: str) -> None:
-        part, record = self._read(source, wire.KeyedEvaluator, base, self._evaluator)
+
+        def build(part: wire.KeyedEvaluator, extras: Extras) -> EvaluatorRecord:
+            return self._evaluator_under(part.key)(part, extras)
+
+        part, record = self._read(source, wire.KeyedEvaluator, base, build)
         if part is not None and part.key is not None:
             self.ledger.declare_evaluator(part.key, record, f"{base}/key")
 
@@ -106,7 +110,7 @@ class RunReader:
         part, extras = (source, {}) if isinstance(source, wire.End) else self.careful(source, wire.End, "/end")
         self._keep({f"/end{pointer}": value for pointer, value in extras.items()})
         counted = self.ledger.attempts
-        if part is not None and part.attempts not in (None, counted):
+        if part is not None and part.attempts not in (None, counted) and not self.problems.found:
             self.problems.add("/end/attempts", f"The end counts {part.attempts} attempts.", f"{counted}, as were read")
 
     def end(self, *, finished: bool = True) -> EndRecord:
@@ -150,10 +154,12 @@ class RunReader:
         sound = found is not None and len(self.problems.found) == before
         return found, build(found, extras) if found is not None and sound else None
 
-    def _evaluator(self, part: wire.Evaluator, extras: Extras) -> Any:
-        name = getattr(part, "key", None) or part.name
-        self._keep({f"/evaluators/{escaped(name)}{pointer}": value for pointer, value in extras.items()})
-        return self.builder.evaluator(part)
+    def _evaluator_under(self, key: str) -> Callable[[wire.Evaluator, Extras], EvaluatorRecord]:
+        def build(part: wire.Evaluator, extras: Extras) -> EvaluatorRecord:
+            self._keep({f"/evaluators/{escaped(key)}{pointer}": value for pointer, value in extras.items()})
+            return self.builder.evaluator(part)
+
+        return build
 
     def _keep(self, extras: Extras) -> None:
         """Keep x_ members outside run, scenarios and attempts; a hostile file can't grow them without end."""
