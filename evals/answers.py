@@ -112,11 +112,14 @@ def list_differences(run: Run) -> list[DifferenceOut]:
     return sorted(found, key=lambda d: (-d.count, d.reason_code))
 
 
-def describe_import_result(run: Run) -> dict[str, Any]:
+def describe_import_result(run: Run, *, is_stored: bool = True) -> dict[str, Any]:
     """What an import answers from now on, also when the same request comes again."""
+    described_run = describe_run(run)
+    if not is_stored:  # a dry run: nothing can be looked up under its id
+        described_run.id = described_run.url = ""
     described: dict[str, Any] = msgspec.to_builtins(
         {
-            "run": describe_run(run),
+            "run": described_run,
             "classes": describe_classes(list_class_groups(run)),
             "differences": list_differences(run),
         }

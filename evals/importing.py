@@ -85,7 +85,7 @@ def _finish(job: Import, lease: Lease, writer: RunWriter) -> None:
     with transaction.atomic():
         lease.renew()  # locks the row: from here on nobody else can take the job
         run = writer.count()
-        job.result = describe_import_result(run)
+        job.result = describe_import_result(run, is_stored=not job.dry_run)
         if job.dry_run:
             discard_run(run)
         else:

@@ -118,12 +118,12 @@ class RunWriter:
         join_scenarios(run)
         count_class_results(run)
         count_totals(run)
+        run.intake = Intake.CLOSED
         return run
 
     def publish(self) -> Run:
         """Make the counted run visible."""
         run = self._written()
-        run.intake = Intake.CLOSED
         run.save(update_fields=["intake", "session", "session_reason", "reported_totals", "notes", *TOTALS])
         return run
 

@@ -24,4 +24,4 @@ def problem_response(
         "errors": errors or [],
         **more,
     }
-    return HttpResponse(json.dumps(body, ensure_ascii=False) + "\n", status=status, content_type=CONTENT_TYPE)
+    return HttpResponse(json.dumps(body, ensure_ascii=False, indent=2) + "\n", status=status, content_type=CONTENT_TYPE)

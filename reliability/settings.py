@@ -146,6 +146,8 @@ if CELERY_BROKER_URL.startswith("filesystem"):
         "store_processed": True,
         "polling_interval": 0.1,
     }
+JOB_LEASE_SECONDS = env_int("JOB_LEASE_SECONDS", 60, least=2)
+SWEEP_SECONDS = float(min(15, JOB_LEASE_SECONDS))
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
@@ -153,10 +155,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_DEFAULT_QUEUE = os.getenv("CELERY_QUEUE") or "snapshot"
 CELERY_BEAT_SCHEDULE = {
-    "sweep-imports": {"task": "evals.tasks.sweep_imports", "schedule": 15.0, "options": {"expires": 15}},
+    "sweep-imports": {
+        "task": "evals.tasks.sweep_imports",
+        "schedule": SWEEP_SECONDS,
+        "options": {"expires": SWEEP_SECONDS},
+    },
     "sweep-broker": {"task": "reliability.tasks.sweep_broker", "schedule": 600.0, "options": {"expires": 600}},
 }
-JOB_LEASE_SECONDS = env_int("JOB_LEASE_SECONDS", 60, least=2)
 WEB_THREADS = env_int("WEB_THREADS", 8, least=2, most=256)
 
 # --- people
@@ -213,5 +218,5 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"django.server": {"propagate": True}},
+    "loggers": {"kombu.connection": {"level": "ERROR"}},  # it warns that a folder has no host name
 }
