@@ -194,3 +194,8 @@ class Api:
 def artifact() -> Callable[[str], bytes]:
     """Return the bytes of a file of tests/artifacts."""
     return lambda name: (ARTIFACTS / name).read_bytes()
+
+
+@pytest.fixture(scope="session")
+def artifacts() -> Path:
+    return ARTIFACTS
