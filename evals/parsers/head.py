@@ -7,7 +7,8 @@ import msgspec
 
 # A string, also one that the end of the head cuts off; possessive, so that no input makes it backtrack.
 TOKEN = re.compile(r'"((?:[^"\\]|\\(?:.|\Z))*+)(?:"|\Z)|([{}\[\]:])', re.DOTALL)
-XML_ROOT = re.compile(r"<([A-Za-z_][^\s/>]*)([^>]*)")
+PROLOG = re.compile(r"[\s>]*(<\?|<!--)")
+XML_ROOT = re.compile(r"<([A-Za-z_][^\s/>]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +22,14 @@ class Head:
     inner: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schema: str = ""  # value of the member "schema", if it is a string
     xml_root: str = ""
-    xml_attributes: str = ""
 
 
 def head_of_bytes(content: bytes) -> Head:
     """Read a beginning that may end anywhere, also inside a value."""
     text = _decoded(content).lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
-        without_prolog = re.sub(r"<!--.*?-->|<\?.*?\?>", "", text, flags=re.DOTALL)
-        root = XML_ROOT.search(without_prolog)
-        name, attributes = root.groups() if root else ("", "")
-        return Head(text=text, is_xml=True, xml_root=name, xml_attributes=attributes)
+        root = XML_ROOT.search(text, _end_of_prolog(text))
+        return Head(text=text, is_xml=True, xml_root=root.group(1) if root else "")
     if not text.startswith(("{", "[")):
         return Head(text=text)
     scan = _Scan()
@@ -43,6 +41,17 @@ def head_of_bytes(content: bytes) -> Head:
         inner={name: tuple(members) for name, members in scan.keys.items() if members},
         schema=scan.schema,
     )
+
+
+def _end_of_prolog(text: str) -> int:
+    """Return where the declaration and the comments before the root element end."""
+    at = 0
+    while opening := PROLOG.match(text, at):
+        end = text.find("?>" if opening.group(1) == "<?" else "-->", opening.end())
+        if end < 0:
+            return len(text)
+        at = end + 2
+    return at
 
 
 def head_of_document(content: bytes) -> Head | None:

@@ -1,0 +1,154 @@
+"""Whatever the bytes, a parser gives records or refuses; nothing else, and soon."""
+
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evals.errors import ImportRefused
+from evals.parsers import FORMATS, open_records
+from evals.parsers.reading import UNSTORABLE
+from evals.records import AttemptRecord, EndRecord, RunRecord, ScenarioRecord
+
+ARTIFACTS = Path(__file__).parent.parent / "artifacts"
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+REAL = {
+    "injected.json": (ARTIFACTS / "run-v1/injected.json").read_bytes(),
+    "injected.ndjson": (ARTIFACTS / "run-v1/injected.ndjson").read_bytes(),
+    "results.jsonl": b"".join((ARTIFACTS / "promptfoo/results.jsonl").read_bytes().splitlines(keepends=True)[:6]),
+    "results.junit.xml": (ARTIFACTS / "promptfoo/results.junit.xml").read_bytes(),
+    "collection_error.xml": (ARTIFACTS / "pytest/collection_error.xml").read_bytes(),
+}
+TRIMMED = json.loads((ARTIFACTS / "promptfoo/results.json").read_text())
+TRIMMED["results"]["results"] = TRIMMED["results"]["results"][::9]
+REAL["results.json"] = json.dumps(TRIMMED).encode()
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["PASS", "FAIL", "run/v1", "\x00", "\ud800", "2026-11-02T09:14:03Z", 10**400, -(2**63)])
+)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4) | st.just("x_a"), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+def check_refusal(refusal):
+    """A refusal is one of four kinds, and can be sent as it is."""
+    assert refusal.status in (400, 413, 415, 422)
+    assert refusal.code
+    assert refusal.problems
+    for text in (refusal.detail, *(p.message + p.pointer + p.expected for p in refusal.problems)):
+        assert text.encode("utf-8")
+
+
+def texts_of(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for member in value.items() for text in texts_of(member))
+    elif isinstance(value, list | tuple | frozenset):
+        yield from (text for member in value for text in texts_of(member))
+
+
+def check(content, format=None):
+    """Read to the end; the records that come are in order and may be stored."""
+    try:
+        _, records = open_records(io.BytesIO(content), format=format)
+        found = list(records)
+    except ImportRefused as refusal:
+        check_refusal(refusal)
+        return None
+    assert isinstance(found[0], RunRecord)
+    assert isinstance(found[-1], EndRecord)
+    known, places = set(), set()
+    for record in found[1:-1]:
+        if isinstance(record, ScenarioRecord):
+            assert 1 <= len(record.key) <= 200
+            known.add(record.key)
+        else:
+            assert isinstance(record, AttemptRecord)
+            assert record.scenario in known
+            places.add((record.scenario, record.variant, record.ordinal))
+    assert len(places) == sum(isinstance(record, AttemptRecord) for record in found)
+    assert not any(UNSTORABLE.search(text) for record in found for text in texts_of(asdict(record)))
+    return found
+
+
+def parts_of(value, path=()):
+    """Yield the path of each part of a JSON value, itself first."""
+    yield path
+    if isinstance(value, dict | list):
+        for name, member in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from parts_of(member, (*path, name))
+
+
+def replaced(value, path, new):
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(copy[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_the_files_themselves_are_read(name):
+    assert check(REAL[name]) is not None
+
+
+@pytest.mark.parametrize("name", REAL)
+@QUICK
+@given(st.data())
+def test_cut_or_changed_bytes(name, data):
+    content = bytearray(REAL[name])
+    for _ in range(data.draw(st.integers(1, 4))):
+        position = data.draw(st.integers(0, len(content) - 1))
+        content[position : position + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    check(bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content))
+
+
+@pytest.mark.parametrize("name", ["injected.json", "results.json"])
+@settings(parent=QUICK, max_examples=150)
+@given(st.data())
+def test_changed_members(name, data):
+    document = json.loads(REAL[name])
+    path = data.draw(st.sampled_from(list(parts_of(document))))
+    content = json.dumps(replaced(document, path, data.draw(VALUES))).encode()
+    check(content)
+    check(content, format="run-v1" if name == "injected.json" else "promptfoo")
+
+
+@settings(parent=QUICK, max_examples=150)
+@given(st.data())
+def test_changed_lines(data):
+    lines = [json.loads(line) for line in REAL["injected.ndjson"].splitlines()]
+    number = data.draw(st.integers(0, len(lines) - 1))
+    path = data.draw(st.sampled_from(list(parts_of(lines[number]))))
+    lines[number] = replaced(lines[number], path, data.draw(VALUES))
+    check("\n".join(map(json.dumps, lines)).encode())
+
+
+@pytest.mark.parametrize("format", [None, *FORMATS])
+@QUICK
+@given(st.binary(max_size=200) | VALUES.map(lambda value: json.dumps(value).encode()))
+def test_any_bytes(format, content):
+    check(content, format)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("start", [b"[", b'{"a":', b"<testsuite>", b'{"schema": "run/v1", "run": ', b'{"results": ['])
+def test_bottomless_content(format, start):
+    check(start * 200_000, format)
+    check(start * 200_000)
