@@ -131,6 +131,7 @@ WHITENOISE_USE_FINDERS = DEBUG
 MAX_UPLOAD_MB = env_int("MAX_UPLOAD_MB", 300, least=1)  # bytes of one request's body
 MAX_UNPACKED_MB = env_int("MAX_UNPACKED_MB", 2048, least=1)  # after undoing gzip
 MAX_DOCUMENT_MB = env_int("MAX_DOCUMENT_MB", 300, least=1)  # of a format that is read as one document
+MAX_EVIDENCE_MB = env_int("MAX_EVIDENCE_MB", 25, least=1)  # of one file attached to a score
 MAX_ROWS = env_int("MAX_ROWS", 5_000_000, least=1)  # attempts and evaluations of one artifact
 
 # --- jobs: a real worker always; a folder is the broker until CELERY_BROKER_URL names one

@@ -12,7 +12,7 @@ class Cause(StrEnum):
     """Why a level differs from the last published one."""
 
     AGENT_CHANGED = "agent_changed"
-    KNOW_MORE = "we_know_more"
+    KNOW_MORE = "know_more"
     EVIDENCE_EXPIRED = "evidence_expired"
     CORRECTED = "corrected"
     RUBRIC_CHANGED = "rubric_changed"

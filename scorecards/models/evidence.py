@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from evals.models import Agent, Run, Visibility
+from evals.models import Agent, MadeBy, Run, Visibility
 from reliability.models import Client
 from scorecards.models.reviews import DimensionScore
 
@@ -49,6 +49,7 @@ class EvidenceItem(models.Model):
     interviewee = models.CharField(max_length=200, blank=True)  # name and role
     interviewed_on = models.DateField(null=True, blank=True)
     sha256 = models.CharField(max_length=64, blank=True)  # of the file, or of the run's artifact
+    made_by = models.CharField(max_length=12, choices=MadeBy.choices, default=MadeBy.CLIENT)
     grade = models.CharField(max_length=8, choices=Grade.choices, default=Grade.DECLARED)
     verified_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     verified_on = models.DateField(null=True, blank=True)
@@ -68,6 +69,11 @@ class EvidenceItem(models.Model):
 
     def __str__(self) -> str:
         return self.claim[:80]
+
+    @property
+    def is_client_visible(self) -> bool:
+        """An item never says more than its run may."""
+        return self.visibility == Visibility.CLIENT and (self.run is None or self.run.visibility == Visibility.CLIENT)
 
 
 class Stance(models.TextChoices):

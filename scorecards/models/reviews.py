@@ -86,7 +86,8 @@ class Revision(models.Model):
     number = models.PositiveIntegerField()  # of the review, from 1
     state = models.CharField(max_length=10, choices=RevisionState.choices, default=RevisionState.DRAFT)
     rubric = models.ForeignKey(RubricVersion, on_delete=models.PROTECT, related_name="+")
-    version = models.PositiveIntegerField(default=1)  # counts saves of the fields below
+    version = models.PositiveIntegerField(default=1)  # counts saves of subject, lists and method
+    answer_version = models.PositiveIntegerField(default=1)  # counts saves of summary and recommendation
 
     # subject
     agent_versions = models.TextField(blank=True)
@@ -108,6 +109,7 @@ class Revision(models.Model):
     participants = models.TextField(blank=True)
     recommendation = models.CharField(max_length=20, choices=Recommendation.choices, blank=True)
     recommendation_reasons = models.TextField(blank=True)
+    recommended_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     # "ready" against the bar or a breached security scenario: a second person's written reason
     override_reason = models.TextField(blank=True)
     override_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -176,6 +178,7 @@ class DimensionScore(models.Model):
     reason = models.TextField(blank=True)  # why not assessed or not applicable
     confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     previous_level = models.PositiveSmallIntegerField(null=True)  # of the last published review
+    superseded_level = models.PositiveSmallIntegerField(null=True)  # of the revision that this one replaces
     to_reconfirm = models.BooleanField(default=False)  # carried over, not yet looked at
     version = models.PositiveIntegerField(default=1)
     changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -197,6 +200,12 @@ class DimensionScore(models.Model):
 
     def __str__(self) -> str:
         return f"{self.dimension_id} of {self.revision_id}"
+
+    @property
+    def needs_cause(self) -> bool:
+        """The level differs from one that was published, so a reader will ask why."""
+        published = {self.previous_level, self.superseded_level} - {None}
+        return self.level is not None and bool(published - {self.level})
 
 
 class PracticeState(models.TextChoices):

@@ -53,6 +53,7 @@ class NextStep(models.Model):
     cause = models.TextField(blank=True)
     severity = models.CharField(max_length=8, choices=Severity.choices, blank=True)
     practices = models.JSONField(default=list)  # ids
+    template_id = models.CharField(max_length=60, blank=True)  # of the rubric, when it began as one
     evidence = models.ManyToManyField(EvidenceItem, blank=True, related_name="next_steps")
     # plan
     owner = models.CharField(max_length=200, blank=True)
