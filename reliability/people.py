@@ -45,10 +45,7 @@ class NewInvitation(NamedTuple):
 
 @transaction.atomic
 def create_client(client: Client, *, by: User) -> Client:
-    """Store a new client. A consultant who makes one is assigned to it."""
     client.save(force_insert=True)
-    if not by.is_administrator:
-        Assignment.objects.create(client=client, user=by)
     record_change(client, "client.created", client, by=by, slug=client.slug, name=client.name)
     return client
 

@@ -65,8 +65,7 @@ def other_agent(other_org: Client) -> Agent:
 
 
 def _user(name: str, **more: Any) -> User:
-    user = User.objects.create_user(f"{name}@example.org", PASSWORD, name=name.title(), **more)
-    return user
+    return User.objects.create_user(f"{name}@example.org", PASSWORD, name=name.title(), **more)
 
 
 def _member(name: str, client: Client, role: Role) -> User:

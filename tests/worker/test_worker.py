@@ -107,6 +107,6 @@ def test_refused_artifact_leaves_no_run(installation: Installation) -> None:
 
     answer = installation.upload(body)
 
-    assert (answer.status, answer.body["code"]) == (400, "unreadable")
+    assert (answer.status, answer.body["code"]) == (400, "bad_json")
     assert answer.body["errors"][0]["line"] == 15_102
     assert list_run_ids(installation) == before

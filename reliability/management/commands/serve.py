@@ -57,7 +57,8 @@ class Command(BaseCommand):
         return {
             "web": (
                 f"{python} -m gunicorn reliability.wsgi --bind {bind} --worker-class gthread --workers 1 "
-                f"--threads {settings.WEB_THREADS} --timeout 120 --graceful-timeout 30 --no-control-socket --log-level warning"
+                f"--threads {settings.WEB_THREADS} --timeout 120 --graceful-timeout 30 --no-control-socket "
+                "--log-level warning"
             ),
             "worker": f"{celery} worker {WORKER_FLAGS}",
             "beat": f"{celery} beat --schedule {schedule} --pidfile= --loglevel WARNING",

@@ -1,0 +1,1 @@
+"""Pages of the site: clients, people, tokens."""
