@@ -149,16 +149,19 @@ class Builder:
             "",
             self._text(attempt.output),
             self._text(attempt.error),
-            tuple([self._step(step, extras, i) for i, step in enumerate(attempt.steps or ())]),
-            tuple([SideEffectRecord(self._id(e.tool), e.checked, e.happened) for e in attempt.side_effects or ()]),
+            tuple([self._step(step, extras, i) for i, step in enumerate(attempt.steps)]) if attempt.steps else (),
+            self._side_effects(attempt.side_effects) if attempt.side_effects else (),
             tuple([self._evaluation(e, extras, i) for i, e in enumerate(attempt.evaluations or ())]),
             place,
-            self._attempt_extras(extras),
+            self._attempt_extras(extras) if extras else {},
         )
 
     def _attempt_extras(self, extras: dict[str, Any]) -> dict[str, Any]:
         own = self.extras(extras)
         return {name: value for name, value in own.items() if not name.startswith(("steps/", "evaluations/"))}
+
+    def _side_effects(self, effects: list[wire.SideEffect]) -> tuple[SideEffectRecord, ...]:
+        return tuple(SideEffectRecord(self._id(effect.tool), effect.checked, effect.happened) for effect in effects)
 
     def _step(self, step: wire.Step, extras: dict[str, Any], index: int) -> StepRecord:
         return StepRecord(

@@ -29,8 +29,7 @@ def parse_lines(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
             reader.problems.add("", "There is a line after the end.", "nothing after the closing end line")
             break
         try:
-            part = decode(line)
-            known = [(kind, found) for kind in KINDS if (found := getattr(part, kind)) is not None]
+            known = _parts(decode(line))
         except (msgspec.MsgspecError, RecursionError, UnicodeError):
             known = _kinds(load_json(line, line=reader.problems.line), reader)
         if len(known) != 1:
@@ -41,6 +40,12 @@ def parse_lines(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
         reader.check_full()
     reader.problems.line = None
     yield reader.end(finished=finished)
+
+
+def _parts(line: wire.Line) -> list[tuple[str, Any]]:
+    if line.attempt is not None and line.scenario is None and line.evaluator is None and line.end is None:
+        return [("attempt", line.attempt)]  # nearly all lines
+    return [(kind, part) for kind in KINDS if (part := getattr(line, kind)) is not None]
 
 
 def _kinds(value: Any, reader: RunReader) -> list[tuple[str, Any]]:

@@ -12,7 +12,7 @@ from evals.parsers.run_v1.build import Builder, Untidy
 from evals.parsers.run_v1.careful import EXPECTED_KINDS, CarefulReader, Problems, escaped
 from evals.parsers.run_v1.rules import Ledger
 from evals.parsers.values import is_id
-from evals.records import AttemptRecord, EndRecord, EvaluatorRecord, Record, RunRecord, ScenarioRecord, Session
+from evals.records import EndRecord, EvaluatorRecord, Record, RunRecord, ScenarioRecord, Session
 
 NEEDS_CARE = (msgspec.MsgspecError, Untidy, ImportRefused, RecursionError, UnicodeError)
 MAX_EXTRAS = 1_000
@@ -63,15 +63,11 @@ class RunReader:
         """Note an evaluator; `pointer` names its key."""
         if not is_id(storable(key)):
             self.problems.add(pointer, "The evaluator's key does not fit.", EXPECTED_KINDS["id"])
-        _, record = self._read(source, wire.Evaluator, base, self._evaluator_under(key))
+        _, record = self._read(source, wire.Evaluator, base, self._evaluator, key)
         self.ledger.declare_evaluator(key, record, pointer)
 
     def keyed_evaluator(self, source: Any, base: str) -> None:
-
-        def build(part: wire.KeyedEvaluator, extras: Extras) -> EvaluatorRecord:
-            return self._evaluator_under(part.key)(part, extras)
-
-        part, record = self._read(source, wire.KeyedEvaluator, base, build)
+        part, record = self._read(source, wire.KeyedEvaluator, base, self._keyed_evaluator)
         if part is not None and part.key is not None:
             self.ledger.declare_evaluator(part.key, record, f"{base}/key")
 
@@ -83,11 +79,7 @@ class RunReader:
 
     def attempt(self, source: Any, base: str, place: str) -> list[Record]:
         """Return the attempt, after its scenario where no declaration made one."""
-
-        def build(part: wire.Attempt, extras: Extras) -> AttemptRecord:
-            return self.builder.attempt(part, extras, place)
-
-        part, record = self._read(source, wire.Attempt, base, build)
+        part, record = self._read(source, wire.Attempt, base, self.builder.attempt, place)
         if part is None:
             return []
         bare = self.ledger.is_bare(part.scenario)
@@ -135,31 +127,31 @@ class RunReader:
         if self.problems.full:
             self.problems.raise_any()
 
-    def _read[T: wire.Wire, R](
-        self, source: Any, kind: type[T], base: str, build: Callable[[T, Extras], R]
+    def _read[T: wire.Wire, R, *Rest](
+        self, source: Any, kind: type[T], base: str, build: Callable[[T, Extras, *Rest], R], *rest: *Rest
     ) -> tuple[T | None, R | None]:
         """Read a part from raw JSON, from the decoded part itself, or from a plain JSON value."""
         value = source
         try:
             if isinstance(source, kind):
-                return source, build(source, {})
+                return source, build(source, {}, *rest)
             if isinstance(source, msgspec.Raw):
                 part = msgspec.json.decode(source, type=kind)
-                return part, build(part, {})
+                return part, build(part, {}, *rest)
         except NEEDS_CARE:
             raw = bytes(source) if isinstance(source, msgspec.Raw) else msgspec.json.encode(source)
             value = load_json(raw, line=self.problems.line)
         before = len(self.problems.found)
         found, extras = self.careful(value, kind, base)
         sound = found is not None and len(self.problems.found) == before
-        return found, build(found, extras) if found is not None and sound else None
+        return found, build(found, extras, *rest) if found is not None and sound else None
 
-    def _evaluator_under(self, key: str) -> Callable[[wire.Evaluator, Extras], EvaluatorRecord]:
-        def build(part: wire.Evaluator, extras: Extras) -> EvaluatorRecord:
-            self._keep({f"/evaluators/{escaped(key)}{pointer}": value for pointer, value in extras.items()})
-            return self.builder.evaluator(part)
+    def _evaluator(self, part: wire.Evaluator, extras: Extras, key: str) -> EvaluatorRecord:
+        self._keep({f"/evaluators/{escaped(key)}{pointer}": value for pointer, value in extras.items()})
+        return self.builder.evaluator(part)
 
-        return build
+    def _keyed_evaluator(self, part: wire.KeyedEvaluator, extras: Extras) -> EvaluatorRecord:
+        return self._evaluator(part, extras, part.key)
 
     def _keep(self, extras: Extras) -> None:
         """Keep x_ members outside run, scenarios and attempts; a hostile file can't grow them without end."""
