@@ -32,13 +32,13 @@ def _plain_settings(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _eager_tasks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Tasks run where they are called, except in tests that start a real worker."""
+    """Tasks run where they are called and after-commit work runs at once, except in tests with a real worker."""
     if request.node.get_closest_marker("worker"):
         yield
         return
     from reliability.celery import app  # after the settings
 
-    monkeypatch.setattr("evals.tasks.transaction.on_commit", lambda function: function())
+    monkeypatch.setattr("django.db.transaction.on_commit", lambda function: function())
     eager, app.conf.task_always_eager = app.conf.task_always_eager, True
     yield
     app.conf.task_always_eager = eager
