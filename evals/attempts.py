@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.http import urlencode
 
+from evals.containment import INDICATOR
 from evals.models import Attempt, Evaluation, Run
 from evals.records import Containment, Outcome
 
@@ -22,6 +23,7 @@ class AttemptFilter:
     containment: str = ""
     class_id: str = ""
     variant: str = ""
+    scenario: str = ""  # its key, exactly
     differing: str = ""  # "1": where our outcome is not the tool's
     q: str = ""  # in scenario key or title
     after: str = ""
@@ -48,6 +50,14 @@ class AttemptRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ContainedRow:
+    """An attempt whose containment was judged, with the evaluation that says why."""
+
+    attempt: Attempt
+    evaluation: Evaluation | None
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptPage:
     rows: list[AttemptRow]
     next_cursor: str  # '' at the end
@@ -71,6 +81,8 @@ def _filter_attempts(run: Run, chosen: AttemptFilter) -> QuerySet[Attempt]:
         attempts = attempts.filter(containment=Containment(chosen.containment))
     if chosen.class_id:
         attempts = attempts.filter(scenario__class_id=chosen.class_id)
+    if chosen.scenario:
+        attempts = attempts.filter(scenario__key=chosen.scenario)
     if chosen.variant:
         attempts = attempts.filter(variant=chosen.variant)
     if chosen.differing == "1":
@@ -87,7 +99,7 @@ def add_troubles(attempts: Iterable[Attempt]) -> list[AttemptRow]:
     rows = {attempt.pk: AttemptRow(attempt) for attempt in attempts}
     troubles = (
         Evaluation.objects.filter(attempt__in=list(rows))
-        .exclude(outcome=Outcome.PASS)
+        .exclude(outcome=Outcome.PASS, reported_outcome__isnull=True)
         .select_related("definition__indicator", "reason_code", "detail")
         .order_by("attempt", "position")
     )
@@ -106,10 +118,13 @@ def list_needing_a_person(run: Run, *, most: int = 12) -> list[AttemptRow]:
     return add_troubles(found)
 
 
-def list_contained(run: Run, *, most: int = 50) -> list[Attempt]:
-    """Return attempts of adversarial scenarios with guarded tools, breached ones first."""
-    attempts = Attempt.objects.filter(run=run, containment__isnull=False).select_related("scenario")
-    return list(attempts.order_by("-containment", "number")[:most])
+def list_contained(run: Run, *, most: int = 50) -> list[ContainedRow]:
+    """Return attempts of adversarial scenarios with guarded tools, breached ones first. Two queries."""
+    judged = Attempt.objects.filter(run=run, containment__isnull=False).select_related("scenario")
+    attempts = list(judged.order_by("-containment", "number")[:most])
+    reasons = Evaluation.objects.filter(attempt__in=[a.pk for a in attempts], definition__indicator__name=INDICATOR)
+    found = {e.attempt_id: e for e in reasons.select_related("reason_code", "detail")}
+    return [ContainedRow(attempt, found.get(attempt.pk)) for attempt in attempts]
 
 
 def list_evaluations(attempt: Attempt) -> list[Evaluation]:
@@ -118,3 +133,11 @@ def list_evaluations(attempt: Attempt) -> list[Evaluation]:
         .select_related("definition__indicator", "reason_code", "detail")
         .order_by("position")
     )
+
+
+def list_variants(run: Run) -> list[str]:
+    return sorted(set(run.class_results.order_by().values_list("variant", flat=True).distinct()) - {""})
+
+
+def list_classes(run: Run) -> list[str]:
+    return sorted(set(run.class_results.order_by().values_list("class_id", flat=True).distinct()))

@@ -1,88 +1,72 @@
 """A page's context as an object with a name: the page and its partials are filled alike."""
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.http import Http404
 
 from evals import access
 from evals.answers import attempt_counts, list_differences
-from evals.attempts import AttemptRow, list_contained, list_evaluations, list_needing_a_person
+from evals.attempts import (
+    AttemptRow,
+    ContainedRow,
+    list_contained,
+    list_evaluations,
+    list_needing_a_person,
+    list_variants,
+)
 from evals.class_table import ClassFilter, ClassGroup, list_class_groups
-from evals.measures.comparison import Bucket, Comparison
-from evals.measures.counts import AttemptCounts
-from evals.measures.display import format_execution, format_findings, format_missing, format_range
-from evals.measures.intervals import UpperBound, exact_upper_bound
+from evals.containment import INDICATOR
+from evals.measures.comparison import VERDICT_WORDS, Bucket, ComparedScenario, Comparison, Verdict
+from evals.measures.counts import AttemptCounts, sum_counts
+from evals.measures.display import (
+    format_execution,
+    format_missing,
+    format_p_value,
+    format_quantity,
+    format_range,
+    format_upper_bound,
+)
+from evals.measures.intervals import exact_upper_bound
 from evals.measures.summary import Measure
-from evals.models import Agent, Artifact, Attempt, AttemptDetail, Evaluation, Import, ImportState, Run, Step
+from evals.models import Agent, Artifact, Attempt, AttemptDetail, Evaluation, Run, Step
+from evals.records import Origin
+from evals.run_rows import list_run_rows
 from evals.scenario_results import compare
 from evals.schemas import DifferenceOut
 from reliability.access import Standing
 
 # What a reader wants to know first about a comparison.
-BUCKETS_SHOWN = (
-    Bucket.NEWLY_FAILING,
-    Bucket.FIXED,
-    Bucket.BECAME_UNKNOWN,
-    Bucket.FLAKY,
-    Bucket.STILL_FAILING,
-    Bucket.BECAME_KNOWN,
-    Bucket.STILL_UNKNOWN,
-    Bucket.ONLY_IN_A,
-    Bucket.ONLY_IN_B,
-    Bucket.STILL_PASSING,
-)
-RECENT_RUNS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class AgentOverview:
-    """How the agent is now. `latest` is its newest visible run."""
-
-    standing: Standing
-    agent: Agent
-    recent: list[Run]
-    groups: list[ClassGroup]  # of the latest run
-    waiting: list[Import]  # uploads that are not runs yet, or were refused lately
-
-    @property
-    def latest(self) -> Run | None:
-        return self.recent[0] if self.recent else None
-
-
-def agent_overview(standing: Standing, agent: Agent) -> AgentOverview:
-    recent = list(access.list_runs(standing).filter(agent=agent)[:RECENT_RUNS])
-    return AgentOverview(
-        standing=standing,
-        agent=agent,
-        recent=recent,
-        groups=list_class_groups(recent[0]) if recent else [],
-        waiting=_list_waiting(standing, agent),
-    )
-
-
-def _list_waiting(standing: Standing, agent: Agent) -> list[Import]:
-    if not standing.may_upload:
-        return []
-    jobs = Import.objects.filter(agent=agent, dry_run=False).exclude(state=ImportState.DONE)
-    if not standing.is_internal:
-        jobs = jobs.filter(user=standing.user)
-    return list(jobs.select_related("artifact", "agent", "client")[:5])
+BUCKETS_SHOWN = {
+    Bucket.NEWLY_FAILING: ("Newly failing", "passed in A, fail in B"),
+    Bucket.FIXED: ("Fixed", "failed in A, pass in B"),
+    Bucket.BECAME_UNKNOWN: ("Became unknown", "decided in A, undecided in B"),
+    Bucket.FLAKY: ("Flaky", "attempts of one run both passed and failed"),
+    Bucket.STILL_FAILING: ("Still failing", "fail in both"),
+    Bucket.BECAME_KNOWN: ("Became known", "undecided in A, decided in B"),
+    Bucket.STILL_UNKNOWN: ("Still unknown", "undecided in both"),
+    Bucket.ONLY_IN_A: ("Only in A", "B did not run them"),
+    Bucket.ONLY_IN_B: ("Only in B", "A did not run them"),
+    Bucket.STILL_PASSING: ("Still passing", "pass in both"),
+}
+OPEN_BUCKETS = (Bucket.NEWLY_FAILING, Bucket.FIXED, Bucket.BECAME_UNKNOWN, Bucket.FLAKY)
+SHOWN_PER_BUCKET = 50
 
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
     """All that the run's page says."""
 
-    standing: Standing
     run: Run
     chosen: ClassFilter
     groups: list[ClassGroup]
+    definitions: int  # unrelated measurements: with several there is no rate of the run
     variants: list[str]
     troubled: list[AttemptRow]
-    contained: list[Attempt]
+    contained: list[ContainedRow]
     adversarial_scenarios: int
-    unguarded_scenarios: int  # adversarial, without guarded tools: containment cannot be judged
+    unguarded: list[str]  # adversarial scenarios without guarded tools: containment cannot be judged
     differences: list[DifferenceOut]
     artifacts: list[Artifact]
     previous: Run | None
@@ -93,7 +77,8 @@ class RunPage:
 
     @property
     def measure(self) -> Measure:
-        return Measure(self.run.counts)
+        """Over the lines shown; a rate may be read from it only where `definitions` is 1."""
+        return Measure(sum_counts(group.counts for group in self.groups))
 
     @property
     def execution_words(self) -> str:
@@ -108,10 +93,6 @@ class RunPage:
         return format_missing(self.attempts)
 
     @property
-    def findings_words(self) -> str:
-        return format_findings(self.run.counts)
-
-    @property
     def troubled_total(self) -> int:
         return self.run.attempts_failed + self.run.attempts_unknown + self.run.attempts_error
 
@@ -121,31 +102,35 @@ class RunPage:
         return run.containment_proven + run.containment_unproven + run.containment_breached
 
     @property
-    def breach_bound(self) -> UpperBound | None:
+    def breach_words(self) -> str:
         """At most so many breaches, over the attempts whose containment is known."""
-        return exact_upper_bound(self.run.containment_breached, self.containment_total)
+        return format_upper_bound(exact_upper_bound(self.run.containment_breached, self.containment_total))
+
+    @property
+    def is_synthetic(self) -> bool:
+        return self.run.origin is Origin.SYNTHETIC
+
+    @property
+    def has_several_lines(self) -> bool:
+        return any(group.single is None for group in self.groups)
 
 
 def run_page(standing: Standing, run: Run, chosen: ClassFilter) -> RunPage:
-    adversarial = run.scenarios.filter(adversarial=True)
+    adversarial = list(run.scenarios.filter(adversarial=True).order_by("key").values_list("key", "guards"))
     return RunPage(
-        standing=standing,
         run=run,
         chosen=chosen,
         groups=list_class_groups(run, chosen),
+        definitions=list_run_rows([run])[0].definitions,
         variants=list_variants(run),
         troubled=list_needing_a_person(run),
         contained=list_contained(run),
-        adversarial_scenarios=adversarial.count(),
-        unguarded_scenarios=adversarial.filter(guards=[]).count(),
+        adversarial_scenarios=len(adversarial),
+        unguarded=[key for key, guards in adversarial if not guards],
         differences=list_differences(run),
         artifacts=list(run.artifacts.select_related("token", "user")),
         previous=_previous_run(standing, run),
     )
-
-
-def list_variants(run: Run) -> list[str]:
-    return sorted(set(run.class_results.order_by().values_list("variant", flat=True).distinct()))
 
 
 def _previous_run(standing: Standing, run: Run) -> Run | None:
@@ -160,8 +145,6 @@ def _previous_run(standing: Standing, run: Run) -> Run | None:
 class AttemptView:
     """One attempt with all that is kept of it."""
 
-    standing: Standing
-    run: Run
     attempt: Attempt
     detail: AttemptDetail | None
     steps: list[Step]
@@ -169,12 +152,14 @@ class AttemptView:
     previous: int | None  # numbers of the neighbours
     following: int | None
 
+    @property
+    def why_contained(self) -> Evaluation | None:
+        return next((e for e in self.evaluations if e.definition.indicator.name == INDICATOR), None)
 
-def attempt_page(standing: Standing, run: Run, attempt: Attempt) -> AttemptView:
+
+def attempt_page(run: Run, attempt: Attempt) -> AttemptView:
     neighbours = Attempt.objects.filter(run=run).order_by("number").values_list("number", flat=True)
     return AttemptView(
-        standing=standing,
-        run=run,
         attempt=attempt,
         detail=getattr(attempt, "detail", None),
         steps=list(attempt.steps.order_by("number")),
@@ -185,34 +170,73 @@ def attempt_page(standing: Standing, run: Run, attempt: Attempt) -> AttemptView:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparePage:
-    """Two runs of one agent; without both, the page offers a choice."""
+class BucketView:
+    """Scenarios that changed alike; `scenarios` are those shown."""
 
-    standing: Standing
-    agent: Agent
+    bucket: Bucket
+    title: str
+    meaning: str
+    total: int
+    scenarios: tuple[ComparedScenario, ...]
+
+    @property
+    def is_open(self) -> bool:
+        return self.bucket in OPEN_BUCKETS
+
+    @property
+    def hidden(self) -> int:
+        return self.total - len(self.scenarios)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePage:
+    """Two runs of one agent, A the earlier; without both, the page offers a choice."""
+
     choices: list[Run]
     a: Run | None
     b: Run | None
     comparison: Comparison | None
+    buckets: list[BucketView]
 
     @property
-    def buckets(self) -> list[tuple[Bucket, tuple[object, ...]]]:
-        if self.comparison is None:
-            return []
-        return [(bucket, self.comparison.in_bucket(bucket)) for bucket in BUCKETS_SHOWN]
+    def is_same(self) -> bool:
+        return self.a is not None and self.b is not None and self.a.pk == self.b.pk
+
+    @property
+    def words(self) -> str:
+        return VERDICT_WORDS[self.comparison.verdict] if self.comparison else ""
+
+    @property
+    def test_words(self) -> str:
+        """What the verdict rests on; nothing where no test was made."""
+        found = self.comparison
+        if found is None or found.verdict in (Verdict.NOT_COMPARABLE, Verdict.NOTHING_SHARED):
+            return ""
+        changed = found.counts[Bucket.FIXED] + found.counts[Bucket.NEWLY_FAILING]
+        pairs = format_quantity(found.pairs, "scenario")
+        return f"Exact McNemar test over {pairs}, {changed:,} of them changed: {format_p_value(found.p_value)}."
 
 
-def compare_page(standing: Standing, agent: Agent, *, a: str, b: str) -> ComparePage:
+def compare_page(standing: Standing, agent: Agent, *, a: str, b: str, whole: str = "") -> ComparePage:
+    """`whole` names a bucket whose scenarios are all shown."""
     runs = access.list_runs(standing).filter(agent=agent)
     before, after = (_chosen_run(standing, agent, name) for name in (a, b))
+    comparison = compare(before, after) if before and after and before.pk != after.pk else None
     return ComparePage(
-        standing=standing,
-        agent=agent,
         choices=list(runs[:100]),
         a=before,
         b=after,
-        comparison=compare(before, after) if before and after else None,
+        comparison=comparison,
+        buckets=list(_list_buckets(comparison, whole)) if comparison else [],
     )
+
+
+def _list_buckets(comparison: Comparison, whole: str) -> Iterable[BucketView]:
+    for bucket, (title, meaning) in BUCKETS_SHOWN.items():
+        scenarios = comparison.in_bucket(bucket)
+        shown = scenarios if bucket.value == whole else scenarios[:SHOWN_PER_BUCKET]
+        if scenarios:
+            yield BucketView(bucket, title, meaning, len(scenarios), shown)
 
 
 def _chosen_run(standing: Standing, agent: Agent, run_id: str) -> Run | None:

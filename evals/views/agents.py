@@ -1,5 +1,6 @@
 """An agent: its overview, its runs, its settings."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -7,18 +8,33 @@ from django.shortcuts import redirect
 
 from evals import access, queries
 from evals.changing import change_agent, create_agent
-from evals.contexts import agent_overview
 from evals.forms import AgentForm
 from evals.models import Agent
+from evals.overview import agent_overview
+from evals.records import Mode, Origin, Session
+from evals.run_rows import list_run_rows
 from reliability.access import enter_client, require_internal
 from reliability.htmx import render_page
+
+RESULT_WORDS = {
+    "failing": "with failures",
+    "unknown": "with unknowns",
+    "errors": "with errors",
+    "breached": "with a breach",
+}
 
 
 @login_required
 def agent(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     standing = enter_client(request.user, client)
     subject = access.get_agent(standing, agent)
-    return render_page(request, "evals/agent.html", "", {"overview": agent_overview(standing, subject)})
+    context = {
+        "standing": standing,
+        "agent": subject,
+        "overview": agent_overview(standing, subject),
+        "public_url": settings.PUBLIC_URL.rstrip("/"),
+    }
+    return render_page(request, "evals/agent.html", "", context)
 
 
 @login_required
@@ -31,12 +47,24 @@ def run_list(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     context = {
         "standing": standing,
         "agent": subject,
-        "page": page,
+        "rows": list_run_rows(page.runs),
         "filter": chosen,
         "choices": queries.list_filter_choices(runs),
+        "modes": list(Mode),
+        "origins": list(Origin),
+        "sessions": list(Session),
+        "results": RESULT_WORDS,
         "older": chosen.query_string(after=page.next_cursor) if page.next_cursor else "",
+        "public_url": settings.PUBLIC_URL.rstrip("/"),
     }
-    return render_page(request, "evals/run_list.html", "runs", context)
+    response = render_page(request, "evals/run_list.html", "runs", context)
+    response["HX-Push-Url"] = _address(request, chosen.query_string(after=chosen.after))
+    return response
+
+
+def _address(request: HttpRequest, query: str) -> str:
+    """The page's address without the controls that were left empty."""
+    return f"{request.path}?{query}" if query else request.path
 
 
 @login_required
@@ -57,11 +85,11 @@ def agent_change(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     standing = enter_client(request.user, client)
     subject = access.get_agent(standing, agent)
     require_internal(standing)
-    title = str(subject)
+    stored = access.get_agent(standing, agent)  # what the frame shows while the form holds what was typed
     form = AgentForm(request.POST or None, instance=subject)
     if request.method == "POST" and form.is_valid():
         change_agent(form.save(commit=False), by=standing.user)
         messages.success(request, "The agent was changed.")
         return redirect(subject)
-    context = {"standing": standing, "form": form, "agent": subject, "title": title}
+    context = {"standing": standing, "form": form, "agent": stored}
     return render_page(request, "evals/agent_form.html", "", context, status=422 if form.is_bound else 200)

@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import storages
@@ -13,9 +14,10 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from evals import access
 from evals.changing import note_download
 from evals.forms import UploadForm
-from evals.models import Agent, Import, ImportState
+from evals.models import Import, ImportState
+from evals.parsers import FORMATS
 from evals.storing import receive_file
-from evals.submitting import submit_artifact
+from evals.submitting import Submitted, submit_artifact
 from evals.tasks import enqueue_import
 from reliability.access import Standing, enter_client, require_upload
 from reliability.errors import AppError
@@ -37,20 +39,27 @@ def _upload(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     form = UploadForm(request.POST or None, request.FILES or None, is_internal=standing.is_internal)
     if request.method == "POST" and form.is_valid():
         try:
-            job = _submit(standing, subject, form)
+            submitted = submit_artifact(standing, subject, receive_file(form.upload), form.options())
         except AppError as error:
             form.add_error("file", error.detail)
         else:
-            return redirect(job)
-    context = {"standing": standing, "agent": subject, "form": form}
+            return _go_on(request, standing, submitted)
+    context = {"standing": standing, "agent": subject, "form": form, "formats": FORMATS.values()}
     return render_page(request, "evals/upload.html", "", context, status=422 if form.is_bound else 200)
 
 
-def _submit(standing: Standing, subject: Agent, form: UploadForm) -> Import:
-    submitted = submit_artifact(standing, subject, receive_file(form.upload), form.options())
+def _go_on(request: HttpRequest, standing: Standing, submitted: Submitted) -> HttpResponse:
+    """To the import; a repeated upload leads to what the first one made, as far as this person may see it."""
+    job = submitted.job
     if submitted.is_new:
-        enqueue_import(submitted.job.pk)
-    return submitted.job
+        enqueue_import(job.pk)
+        return redirect(job)
+    messages.info(request, "This file was uploaded before with the same details, so nothing was imported again.")
+    if job.run and access.list_runs(standing).filter(pk=job.run.pk).exists():
+        return redirect(job.run)
+    if standing.is_internal or job.user_id == standing.user.pk:
+        return redirect(job)
+    return redirect("run-list", client=standing.client.slug, agent=job.agent.slug)
 
 
 @login_required
