@@ -115,7 +115,6 @@ class RunWriter:
     def count(self) -> Run:
         """Count class results and totals of what was written; call it in the last transaction."""
         run = self._written()
-        join_scenarios(run)
         count_class_results(run)
         count_totals(run)
         run.intake = Intake.CLOSED
@@ -124,6 +123,7 @@ class RunWriter:
     def publish(self) -> Run:
         """Make the counted run visible."""
         run = self._written()
+        join_scenarios(run)
         run.save(update_fields=["intake", "session", "session_reason", "reported_totals", "notes", *TOTALS])
         return run
 
