@@ -1,0 +1,190 @@
+"""From the tests of a JUnit file, merged, to records."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from evals.parsers.values import MAX_URL, as_id, as_money, first_id, is_http_url, parse_loose_time
+from evals.records import (
+    AttemptRecord,
+    Category,
+    EvaluationRecord,
+    EvaluatorRecord,
+    Finding,
+    Outcome,
+    RunRecord,
+    ScenarioRecord,
+)
+
+COUNTS = ("tests", "failures", "errors", "skipped")
+TOOL_SUITES = {"pytest", "pytest tests", "promptfoo"}  # what tools call a suite that nobody named
+CATEGORIES = {category.value: category for category in Category}
+
+
+@dataclass(slots=True)
+class Suite:
+    """One `testsuite`; its position tells it from others of the same name."""
+
+    position: int
+    name: str
+    timestamp: str
+    seconds: float | None
+    nested: bool
+    counts: dict[str, int]
+
+
+@dataclass(slots=True)
+class Case:
+    """All `testcase` elements of one suite with the same class and name, merged."""
+
+    suite: Suite
+    classname: str
+    name: str
+    seconds: float | None = None
+    failures: tuple[str, ...] = ()  # messages
+    errors: tuple[str, ...] = ()
+    skips: tuple[tuple[str, str], ...] = ()  # (reason code, message)
+    texts: dict[str, list[str]] | None = None  # evidence by element
+    properties: dict[str, str] | None = None
+
+    def told(self, name: str) -> str:
+        return (self.properties or {}).get(name, "")
+
+
+@dataclass(slots=True)
+class Report:
+    """All that one file holds."""
+
+    root: dict[str, str] = field(default_factory=dict)  # attributes of the root element
+    suites: list[Suite] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    properties: dict[str, str] = field(default_factory=dict)  # of the run
+
+    @property
+    def producer(self) -> str:
+        names = {self.root.get("name", ""), *(suite.name for suite in self.suites)}
+        if self.root.get("name") == "promptfoo":
+            return "promptfoo"
+        return "pytest" if names & {"pytest", "pytest tests"} else "junit"
+
+
+def run_record(report: Report) -> RunRecord:
+    started, finished, assumed = _times(report)
+    top = [suite for suite in report.suites if not suite.nested]
+    totals = {name: sum(suite.counts.get(name, 0) for suite in top) for name in COUNTS}
+    told = report.properties
+    ci_url = told.get("ci_url", "")
+    return RunRecord(
+        suite=_suite_name(report, top),
+        suite_version=first_id(told, "suite_version"),
+        agent_version=first_id(told, "agent_version"),
+        model=first_id(told, "model"),
+        environment=first_id(told, "environment"),
+        commit=first_id(told, "git_sha", "commit", "git_commit"),
+        branch=first_id(told, "branch", "git_branch"),
+        ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
+        started_at=started,
+        started_at_assumed=assumed,
+        finished_at=finished,
+        producer_name=report.producer,
+        reported_totals=totals if any(suite.counts for suite in top) else {},
+        extras={"properties": told} if told else {},
+    )
+
+
+def _suite_name(report: Report, top: list[Suite]) -> str:
+    name = top[0].name if len({suite.name for suite in top}) == 1 else report.root.get("name", "")
+    return "" if name in TOOL_SUITES else as_id(name)
+
+
+def _times(report: Report) -> tuple[datetime | None, datetime | None, bool]:
+    """Return when the first suite began, when the last one ended, and whether the zone is assumed."""
+    starts = [(*parse_loose_time(suite.timestamp.strip()), suite.seconds) for suite in report.suites]
+    known = [(start, assumed, seconds) for start, assumed, seconds in starts if start is not None]
+    if not known:
+        return None, None, False
+    first = min(start for start, _, _ in known)
+    assumed = any(assumed for start, assumed, _ in known if start == first)
+    try:
+        ends = [start + timedelta(seconds=seconds) for start, _, seconds in known if seconds is not None]
+    except OverflowError:
+        ends = []
+    return first, max(ends, default=None), assumed
+
+
+def scenario_keys(cases: list[Case]) -> Iterator[str]:
+    """Name each case by suite, class and name; where suites have the same name the later ones get a number."""
+    used: Counter[str] = Counter()
+    for case in cases:
+        name = as_id("::".join(part for part in (case.suite.name, case.classname, case.name) if part)) or "unnamed"
+        key = name
+        while used[key]:
+            used[name] += 1
+            key = f"{as_id(name, limit=180)} (suite {used[name]})"
+        used[key] += 1
+        yield key
+
+
+def scenario_record(case: Case, key: str) -> ScenarioRecord:
+    category, case_id = case.told("category"), case.told("case_id")
+    class_id = case.told("class") or ("" if category in CATEGORIES else category)
+    return ScenarioRecord(
+        key=key,
+        title=case.name,
+        class_id=as_id(class_id),
+        adversarial=case.told("adversarial").strip().lower() in ("true", "1", "yes"),
+        extras={"case_id": case_id} if case_id else {},
+    )
+
+
+def attempt_record(case: Case, key: str, evaluator: EvaluatorRecord, place: str) -> AttemptRecord:
+    cost = case.told("cost_usd") or case.told("cost")
+    return AttemptRecord(
+        scenario=key,
+        latency_ms=None if case.seconds is None else case.seconds * 1000,
+        cost_usd=as_money(cost) if cost else None,
+        error=case.errors[0] if case.errors else "",
+        evaluations=(_evaluation(case, evaluator),),
+        place=place,
+        extras={"properties": case.properties} if case.properties else {},
+    )
+
+
+def _evaluation(case: Case, evaluator: EvaluatorRecord) -> EvaluationRecord:
+    outcome, code, reason = _verdict(case, evaluator.name)
+    category = CATEGORIES.get(case.told("category"))
+    return EvaluationRecord(
+        indicator="test",
+        outcome=outcome,
+        evaluator=evaluator,
+        categories=frozenset({category}) if category else None,
+        finding=Finding.UNCLASSIFIED if outcome is Outcome.FAIL else None,
+        reason_code=code,
+        reason=reason,
+        evidence=None if outcome is Outcome.PASS else case.texts,
+    )
+
+
+def _verdict(case: Case, producer: str) -> tuple[Outcome, str, str]:
+    """Any failure before any error before any skip; the message of the first one is the reason."""
+    if case.failures:
+        return Outcome.FAIL, _failure_code(case.failures[0], producer), case.failures[0]
+    if case.errors:
+        code = "collection_error" if not case.classname and producer == "pytest" else "error"
+        return Outcome.ERROR, code, case.errors[0]
+    if case.skips:
+        return Outcome.UNKNOWN, *case.skips[0]
+    return Outcome.PASS, "", ""
+
+
+def _failure_code(message: str, producer: str) -> str:
+    """Tell a failed assertion from any other exception, where the producer lets us: it stays a FAIL."""
+    if producer != "pytest":
+        return ""
+    if message.startswith("[XPASS(strict)]"):
+        return "xpass_strict"
+    if "Timeout" in message.partition("\n")[0]:
+        return "timeout"
+    told = ("AssertionError", "assert", "Failed:", "contains ")
+    return "" if message.startswith(told) else "exception"
