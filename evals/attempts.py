@@ -12,7 +12,7 @@ from evals.models import Attempt, Evaluation, Run
 from evals.records import Containment, Outcome
 
 PAGE_SIZE = 50
-NEED_A_PERSON = (Outcome.FAIL, Outcome.ERROR, Outcome.UNKNOWN)  # worst first
+NEED_A_PERSON = {Outcome.FAIL: 8, Outcome.ERROR: 4, Outcome.UNKNOWN: 4}  # worst first; so many on the run's page
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +108,12 @@ def add_troubles(attempts: Iterable[Attempt]) -> list[AttemptRow]:
     return list(rows.values())
 
 
-def list_needing_a_person(run: Run, *, most: int = 12) -> list[AttemptRow]:
-    """Return the first attempts that failed, errored or stayed unknown, in this order."""
+def list_needing_a_person(run: Run) -> list[AttemptRow]:
+    """Return the first attempts that failed, errored or stayed unknown, some of each. Four queries."""
     found: list[Attempt] = []
-    for outcome in NEED_A_PERSON:
-        if len(found) < most:
-            attempts = Attempt.objects.filter(run=run, outcome=outcome).select_related("scenario").order_by("number")
-            found += attempts[: most - len(found)]
+    for outcome, most in NEED_A_PERSON.items():
+        attempts = Attempt.objects.filter(run=run, outcome=outcome).select_related("scenario").order_by("number")
+        found += attempts[:most]
     return add_troubles(found)
 
 

@@ -61,7 +61,7 @@ class RunPage:
     run: Run
     chosen: ClassFilter
     groups: list[ClassGroup]
-    definitions: int  # unrelated measurements: with several there is no rate of the run
+    lines: int  # unrelated measurements: with several there is no rate of the run
     variants: list[str]
     troubled: list[AttemptRow]
     contained: list[ContainedRow]
@@ -77,7 +77,7 @@ class RunPage:
 
     @property
     def measure(self) -> Measure:
-        """Over the lines shown; a rate may be read from it only where `definitions` is 1."""
+        """Over the lines shown; a rate may be read from it only where `lines` is 1."""
         return Measure(sum_counts(group.counts for group in self.groups))
 
     @property
@@ -121,7 +121,7 @@ def run_page(standing: Standing, run: Run, chosen: ClassFilter) -> RunPage:
         run=run,
         chosen=chosen,
         groups=list_class_groups(run, chosen),
-        definitions=list_run_rows([run])[0].definitions,
+        lines=list_run_rows([run])[0].lines,
         variants=list_variants(run),
         troubled=list_needing_a_person(run),
         contained=list_contained(run),
@@ -235,7 +235,7 @@ def _list_buckets(comparison: Comparison, whole: str) -> Iterable[BucketView]:
     for bucket, (title, meaning) in BUCKETS_SHOWN.items():
         scenarios = comparison.in_bucket(bucket)
         shown = scenarios if bucket.value == whole else scenarios[:SHOWN_PER_BUCKET]
-        if scenarios:
+        if scenarios or bucket in OPEN_BUCKETS:
             yield BucketView(bucket, title, meaning, len(scenarios), shown)
 
 

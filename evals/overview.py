@@ -9,7 +9,7 @@ from django.utils import timezone
 from evals import access
 from evals.class_table import ClassGroup, list_class_groups
 from evals.contexts import BUCKETS_SHOWN, OPEN_BUCKETS
-from evals.measures.comparison import VERDICT_WORDS, Comparison
+from evals.measures.comparison import VERDICT_WORDS, Comparison, Verdict
 from evals.models import Agent, Import, ImportState, Run
 from evals.run_rows import RunRow, list_run_rows
 from evals.scenario_results import compare
@@ -19,6 +19,7 @@ from reliability.marks import TrendEvent, TrendPoint
 RECENT_RUNS = 10
 TREND_RUNS = 30
 COMPARED_ON_OVERVIEW = 5_000  # attempts: beyond that the comparison has its own page
+TELLING = (Verdict.TOO_FEW_CHANGES, Verdict.NO_DIFFERENCE_SHOWN, Verdict.BETTER, Verdict.WORSE)
 REFUSED_SHOWN = timedelta(days=14)
 
 
@@ -120,7 +121,8 @@ def _latest_change(runs: list[Run]) -> Change | None:
     before = next((run for run in runs[1:] if _is_like(run, latest) and run.at < latest.at), None)
     if before is None or before.attempts_recorded > COMPARED_ON_OVERVIEW:
         return None
-    return Change(before, compare(before, latest))
+    comparison = compare(before, latest)
+    return Change(before, comparison) if comparison.verdict in TELLING else None
 
 
 def _list_waiting(standing: Standing, agent: Agent) -> list[Import]:

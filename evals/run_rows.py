@@ -1,9 +1,10 @@
 """Runs as rows of a list: each with its measure, and whether one number may speak for it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Case, F, When
 
 from evals.answers import attempt_counts
 from evals.measures.counts import AttemptCounts
@@ -15,10 +16,10 @@ from evals.records import Origin, Session
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """`definitions` is how many unrelated measurements the run holds: with several there is no rate of the run."""
+    """`lines` is how many unrelated measurements the run holds: with several there is no rate of the run."""
 
     run: Run
-    definitions: int
+    lines: int
 
     @property
     def measure(self) -> Measure:
@@ -30,7 +31,7 @@ class RunRow:
 
     @property
     def has_rate(self) -> bool:
-        return self.definitions == 1
+        return self.lines == 1
 
     @property
     def rate_words(self) -> str:
@@ -47,23 +48,25 @@ class RunRow:
 
 def list_run_rows(runs: Sequence[Run]) -> list[RunRow]:
     """Return the rows. One query for all of them."""
-    numbers = count_definitions(runs)
+    numbers = count_lines(runs)
     return [RunRow(run, numbers.get(run.pk, 0)) for run in runs]
 
 
-def count_definitions(runs: Sequence[Run]) -> dict[object, int]:
-    """Count the unrelated measurements of each run; definitions that belong to one case each count as one."""
+def count_lines(runs: Sequence[Run]) -> dict[object, int]:
+    """Count the measurements of each run that may not be added: the lines of its class table, classes apart."""
     if not runs:
         return {}
-    own = Q(definition__per_case=True)
-    counted = (
+    lines = (
         ClassResult.objects.filter(run__in=runs)
         .order_by()
-        .values("run")
-        .annotate(
-            shared=Count("definition", filter=~own, distinct=True),
-            indicators=Count("definition__indicator", filter=own, distinct=True),
-            evaluators=Count("definition__evaluator_name", filter=own, distinct=True),
+        .values_list(
+            "run",
+            "categories",
+            "adversarial",
+            "definition__indicator",
+            "definition__evaluator_name",
+            Case(When(definition__per_case=False, then=F("definition"))),
         )
+        .distinct()
     )
-    return {row["run"]: row["shared"] + max(row["indicators"], row["evaluators"]) for row in counted}
+    return dict(Counter(line[0] for line in lines))

@@ -75,6 +75,12 @@ def _shown_character(text: str, at: int) -> tuple[str, int]:
 
 
 @register.filter
+def plain(text: object) -> str:
+    """Return the text for places without markup (titles, options, labels): unseen characters as ‹U+202E›."""
+    return UNSEEN.sub(lambda found: f"‹U+{ord(found.group()):04X}›", str(text))
+
+
+@register.filter
 def pretty(value: Any) -> SafeString:
     """Return a JSON value laid out over lines, its text made visible."""
     text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=False)
