@@ -111,6 +111,7 @@ class RunWriter:
         if end.reported_totals is not None:
             run.reported_totals = end.reported_totals
         run.notes = [*run.notes, *end.notes]
+        run.extras = {**run.extras, **end.extras}
 
     def count(self) -> Run:
         """Count class results and totals of what was written; call it in the last transaction."""
@@ -124,7 +125,7 @@ class RunWriter:
         """Make the counted run visible."""
         run = self._written()
         join_scenarios(run)
-        run.save(update_fields=["intake", "session", "session_reason", "reported_totals", "notes", *TOTALS])
+        run.save(update_fields=["intake", "session", "session_reason", "reported_totals", "notes", "extras", *TOTALS])
         return run
 
     def _written(self) -> Run:
