@@ -1,5 +1,7 @@
 """Publishing: the checks pass, the revision and its steps freeze, and two snapshots are stored that never change."""
 
+from datetime import datetime
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,8 +23,11 @@ class NotReady(AppError):
 
 
 @transaction.atomic
-def publish_revision(revision: Revision, *, by: User) -> Revision:
-    """Publish and return the frozen revision. Raises `NotReady`, `Frozen`, or 403 without a needed second person."""
+def publish_revision(revision: Revision, *, by: User, at: datetime | None = None) -> Revision:
+    """Publish and return the frozen revision; `at` is for one that was published before it came here.
+
+    Raises `NotReady`, `Frozen`, or 403 without a needed second person.
+    """
     now = lock_draft(revision)
     scorecard = load_scorecard(now)
     readiness = check_readiness(now, scorecard)
@@ -35,7 +40,7 @@ def publish_revision(revision: Revision, *, by: User) -> Revision:
     now.runs.set(list_pinned_runs(now))
     _freeze_steps(now)
     now.state = RevisionState.PUBLISHED
-    now.published_by, now.published_at = by, timezone.now()
+    now.published_by, now.published_at = by, at or timezone.now()
     now.save(update_fields=["state", "published_by", "published_at"])
     full = store_snapshot(now, build_snapshot(now, SnapshotKind.FULL))
     client = store_snapshot(now, build_snapshot(now, SnapshotKind.CLIENT))

@@ -1,0 +1,1 @@
+"""The demo: an invented client with a finished engagement, loaded through the same doors as any other."""
