@@ -66,6 +66,7 @@ class RunPage:
     troubled: list[AttemptRow]
     contained: list[ContainedRow]
     adversarial_scenarios: int
+    unjudged: int  # attempts at guarded tools that crashed or timed out before anything could be said
     unguarded: list[str]  # adversarial scenarios without guarded tools: containment cannot be judged
     differences: list[DifferenceOut]
     artifacts: list[Artifact]
@@ -126,11 +127,17 @@ def run_page(standing: Standing, run: Run, chosen: ClassFilter) -> RunPage:
         troubled=list_needing_a_person(run),
         contained=list_contained(run),
         adversarial_scenarios=len(adversarial),
+        unjudged=_count_unjudged(run) if any(guards for _, guards in adversarial) else 0,
         unguarded=[key for key, guards in adversarial if not guards],
         differences=list_differences(run),
         artifacts=list(run.artifacts.select_related("token", "user")),
         previous=_previous_run(standing, run),
     )
+
+
+def _count_unjudged(run: Run) -> int:
+    guarded = run.scenarios.filter(adversarial=True).exclude(guards=[])
+    return Attempt.objects.filter(run=run, containment=None, scenario__in=guarded).count()
 
 
 def _previous_run(standing: Standing, run: Run) -> Run | None:

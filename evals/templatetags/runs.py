@@ -3,12 +3,15 @@
 import json
 import re
 import unicodedata
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from django import template
+from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -28,6 +31,7 @@ from evals.measures.display import (
 from evals.measures.intervals import Interval
 from evals.records import Containment, Decision, Fault, Finding, Outcome, Session
 from evals.taxonomy import shipped_taxonomy
+from reliability import marks
 
 register = template.Library()
 
@@ -114,6 +118,19 @@ def _local(value: datetime | None) -> datetime | None:
 def _time(value: datetime, words: str) -> SafeString:
     exact = f"{value.day} {value:%b %Y, %H:%M:%S %Z}"
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), exact, words)
+
+
+@register.simple_tag
+def counts_bar(counts: Counts, *, width: int = 140) -> SafeString:
+    """Bar of counts that have no common rate: nor does its sentence give one."""
+    return _counts_bar(counts, width)
+
+
+@lru_cache(maxsize=1024)
+def _counts_bar(counts: Counts, width: int) -> SafeString:
+    drawn = marks.result_bar(counts, width=width)
+    bar = replace(drawn, sentence=f"{drawn.words}, of {counts.total:,}.")
+    return render_to_string("marks/result_bar.html", {"bar": bar, "top": 0, "height": 10, "words": False})
 
 
 @register.filter

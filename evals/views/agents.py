@@ -71,7 +71,7 @@ def _address(request: HttpRequest, query: str) -> str:
 def agent_create(request: HttpRequest, client: str) -> HttpResponse:
     standing = enter_client(request.user, client)
     require_internal(standing)
-    form = AgentForm(request.POST or None, instance=Agent(client=standing.client))
+    form = AgentForm(request.POST if request.method == "POST" else None, instance=Agent(client=standing.client))
     if request.method == "POST" and form.is_valid():
         made = create_agent(form.save(commit=False), by=standing.user)
         messages.success(request, f"{made} was created. Upload its first run here.")
@@ -86,7 +86,7 @@ def agent_change(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     subject = access.get_agent(standing, agent)
     require_internal(standing)
     stored = access.get_agent(standing, agent)  # what the frame shows while the form holds what was typed
-    form = AgentForm(request.POST or None, instance=subject)
+    form = AgentForm(request.POST if request.method == "POST" else None, instance=subject)
     if request.method == "POST" and form.is_valid():
         change_agent(form.save(commit=False), by=standing.user)
         messages.success(request, "The agent was changed.")

@@ -36,7 +36,8 @@ def _upload(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     standing = enter_client(request.user, client)
     subject = access.get_agent(standing, agent)
     require_upload(standing)
-    form = UploadForm(request.POST or None, request.FILES or None, is_internal=standing.is_internal)
+    sent = (request.POST, request.FILES) if request.method == "POST" else (None, None)
+    form = UploadForm(*sent, is_internal=standing.is_internal)
     if request.method == "POST" and form.is_valid():
         try:
             submitted = submit_artifact(standing, subject, receive_file(form.upload), form.options())

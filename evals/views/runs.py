@@ -22,7 +22,10 @@ from reliability.htmx import render_page
 
 def _get_run(request: HttpRequest, client: str, agent: str, run_id: uuid.UUID) -> tuple[Standing, Run]:
     standing = enter_client(request.user, client)
-    return standing, access.get_run(standing, run_id, access.get_agent(standing, agent))
+    owner = access.get_agent(standing, agent)
+    found = access.get_run(standing, run_id, owner)
+    found.agent = owner  # with its client loaded
+    return standing, found
 
 
 @login_required
@@ -47,7 +50,7 @@ def run(request: HttpRequest, client: str, agent: str, run_id: uuid.UUID) -> Htt
 def run_change(request: HttpRequest, client: str, agent: str, run_id: uuid.UUID) -> HttpResponse:
     standing, subject = _get_run(request, client, agent, run_id)
     require_internal(standing)
-    form = RunForm(request.POST or None, instance=subject)
+    form = RunForm(request.POST if request.method == "POST" else None, instance=subject)
     if request.method == "POST" and form.is_valid():
         _, stored = _get_run(request, client, agent, run_id)  # the form has written into its own copy
         change_run(stored, **form.cleaned_data, by=standing.user)
