@@ -45,11 +45,23 @@ def list_reviews(standing: Standing) -> QuerySet[Review]:
 
 
 def get_review(standing: Standing, agent: Agent, number: int) -> Review:
+    _require_sane(number)
     return get_object_or_404(list_reviews(standing), agent=agent, number=number)
+
+
+def _require_sane(number: int) -> None:
+    """An address may hold more digits than a column."""
+    if number > 2**31 - 1:
+        raise Http404
 
 
 def get_review_by_id(standing: Standing, review_id: uuid.UUID) -> Review:
     return get_object_or_404(list_reviews(standing), pk=review_id)
+
+
+def get_published(review: Review, number: int) -> Revision:
+    _require_sane(number)
+    return get_object_or_404(list_published(review), number=number)
 
 
 def list_published(review: Review) -> QuerySet[Revision]:
@@ -71,6 +83,7 @@ def get_full_snapshot(standing: Standing, revision: Revision) -> Snapshot:
 
 def get_draft(standing: Standing, agent: Agent, number: int) -> Revision:
     """Return the working revision of a review, to internal people only."""
+    _require_sane(number)
     if not standing.is_internal:
         raise Http404
     drafts = Revision.objects.exclude(state=RevisionState.PUBLISHED).filter(client=standing.client)
@@ -113,6 +126,7 @@ def get_evidence(standing: Standing, agent: Agent, item_id: uuid.UUID) -> Eviden
 
 def get_fact_check(standing: Standing, agent: Agent, number: int) -> FactCheck:
     """Return the review's open fact check: to internal people, and to those named until its last day."""
+    _require_sane(number)
     checks = FactCheck.objects.filter(revision__client=standing.client, closed_at=None)
     checks = checks.select_related("revision__review__agent", "revision__client", "snapshot")
     check = get_object_or_404(checks, revision__review__agent=agent, revision__review__number=number)

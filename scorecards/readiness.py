@@ -57,11 +57,17 @@ class Readiness:
         return not self.missing
 
 
-def check_readiness(revision: Revision, scorecard: Scorecard | None = None) -> Readiness:
-    """Return everything that is missing, in the order of the form, whoever publishes."""
+def check_readiness(
+    revision: Revision,
+    scorecard: Scorecard | None = None,
+    *,
+    steps: list[StepInRevision] | None = None,
+    runs: list[Run] | None = None,
+) -> Readiness:
+    """Return everything that is missing, in the order of the form, whoever publishes. What is given is not fetched."""
     scorecard = scorecard or load_scorecard(revision)
-    steps = list(revision.steps.select_related("step"))
-    runs = list_pinned_runs(revision)
+    steps = list(revision.steps.select_related("step")) if steps is None else steps
+    runs = list_pinned_runs(revision) if runs is None else runs
     missing = [
         *_head(revision),
         *(point for result in scorecard.result.dimensions for point in _dimension(scorecard, result)),

@@ -76,6 +76,10 @@ class NextStep(models.Model):
         return self.text[:80]
 
     @property
+    def is_overdue(self) -> bool:
+        return self.is_open and self.due is not None and self.due < timezone.localdate()
+
+    @property
     def is_open(self) -> bool:
         return self.state in (StepState.OPEN, StepState.DONE_UNTESTED, StepState.CAME_BACK)
 
