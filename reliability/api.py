@@ -12,6 +12,7 @@ from evals.api import router as evals_router
 from reliability.auth import TokenAuth
 from reliability.errors import AppError
 from reliability.problems import problem_response
+from scorecards.api import router as scorecards_router
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +24,7 @@ api = NinjaAPI(
     description="Upload evaluation runs and read results. Errors are `application/problem+json` (RFC 9457).",
 )
 api.add_router("", evals_router)
+api.add_router("", scorecards_router)
 
 
 @api.exception_handler(AppError)

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 
 from reliability.api import api
+from scorecards.views import portfolio
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -14,6 +15,11 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("api/v1/", api.urls),
     path("accounts/", include("allauth.urls")),
+    path("", portfolio.home, name="home"),
     path("", include("reliability.people_urls")),
+    path("<slug:client>/", portfolio.client, name="client"),
+    # Above the page of the same address in `evals`, which knows nothing of reviews.
+    path("<slug:client>/<slug:agent>/", portfolio.agent, name="agent"),
+    path("", include("scorecards.urls")),
     path("", include("evals.urls")),
 ]

@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
@@ -100,4 +101,4 @@ def invitation_accept(request: HttpRequest, secret: str) -> HttpResponse:
 
 @login_required
 def site_help(request: HttpRequest) -> HttpResponse:
-    return render_page(request, "reliability/help.html", "", {})
+    return render_page(request, "reliability/help.html", "", {"public_url": settings.PUBLIC_URL.rstrip("/")})
