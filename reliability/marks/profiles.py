@@ -58,11 +58,13 @@ class Profile:
 
 SHAPES = ("disc", "diamond", "square", "wedge")  # newest first
 ROW = 30
+LETTER = 7.0  # of a 13 px label, generously
 
 
 def profile(rows: Sequence[ProfileRow], *, reviews: Sequence[str] = (), width: float = 560) -> Profile:
     """Draw dimensions as rows and up to four reviews as marks on them; `reviews` names them, oldest first."""
-    left, right = 168.0, width - 112
+    longest = max((len(row.name) for row in rows), default=0)
+    left, right = max(168.0, longest * LETTER), width - 112
     keyed = len(reviews) > 1
     top = 40.0 if keyed else 18.0
     bottom = top + ROW * len(rows)
