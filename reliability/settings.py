@@ -161,6 +161,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SWEEP_SECONDS,
         "options": {"expires": SWEEP_SECONDS},
     },
+    "sweep-reports": {
+        "task": "scorecards.tasks.sweep_reports",
+        "schedule": SWEEP_SECONDS,
+        "options": {"expires": SWEEP_SECONDS},
+    },
     "sweep-broker": {"task": "reliability.tasks.sweep_broker", "schedule": 600.0, "options": {"expires": 600}},
 }
 WEB_THREADS = env_int("WEB_THREADS", 8, least=2, most=256)

@@ -80,6 +80,7 @@ class NumberedStep:
     dimension: str  # its title
     evidence: tuple[int, ...]
     practices: tuple[str, ...]  # their texts
+    is_overdue: bool  # when the review was written
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,7 @@ class ReportContext:
                 dimension=self.snapshot.title_of(step.dimension) if step.dimension else "",
                 evidence=tuple(sorted(numbers[item] for item in step.evidence if item in numbers)),
                 practices=tuple(texts[practice] for practice in step.practices if practice in texts),
+                is_overdue=step.is_open and step.due is not None and step.due < self.snapshot.review.as_of,
             )
             for number, step in enumerate(self.snapshot.steps, start=1)
         ]

@@ -48,7 +48,8 @@ def _of_run(run: RunPart) -> Iterator[Unknown]:
     if run.containment_unproven:
         attempts = format_quantity(run.containment_unproven, "attack")
         yield Unknown(run.name, f"{attempts} came to nothing without any control being seen to refuse.")
-    without = [line.title for line in run.classes if line.measure.reliability is None]
+    lines = [line for line in run.classes if line.kind != "execution"]  # those are ERRORs by nature
+    without = [f"{line.title} ({line.indicator})" for line in lines if line.measure.reliability is None]
     if without:
         yield Unknown(run.name, f"No determinate results: {', '.join(dict.fromkeys(without))}.")
 
