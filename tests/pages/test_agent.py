@@ -22,8 +22,10 @@ def test_agent_query_count(
         import_document(agent, document(f"run-{number}", attempt("a"), suite=f"suite-{number}"), alice)
     browser = sign_in(bob)
 
-    # session, user; client, membership; agent; runs, their measurements; class results and attempts of the latest
-    with django_assert_num_queries(9):
+    # session, user; client, membership; agent
+    # reviews: agents of the client, their last run, what is published, open steps
+    # runs, their measurements; class results and attempts of the latest
+    with django_assert_num_queries(13):
         browser.get(URL)
 
 
