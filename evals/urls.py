@@ -13,7 +13,6 @@ run_urls: list[URLPattern | URLResolver] = [
 ]
 
 agent_urls: list[URLPattern | URLResolver] = [
-    path("", agents.agent, name="agent"),
     path("settings/", agents.agent_change, name="agent-change"),
     path("runs/", agents.run_list, name="run-list"),
     path("runs/compare/", runs.run_compare, name="run-compare"),

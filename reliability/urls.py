@@ -18,7 +18,6 @@ urlpatterns = [
     path("", portfolio.home, name="home"),
     path("", include("reliability.people_urls")),
     path("<slug:client>/", portfolio.client, name="client"),
-    # Above the page of the same address in `evals`, which knows nothing of reviews.
     path("<slug:client>/<slug:agent>/", portfolio.agent, name="agent"),
     path("", include("scorecards.urls")),
     path("", include("evals.urls")),

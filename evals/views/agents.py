@@ -1,4 +1,4 @@
-"""An agent: its overview, its runs, its settings."""
+"""An agent's runs and settings. Its overview stands in `scorecards`, which knows its reviews too."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -10,7 +10,6 @@ from evals import access, queries
 from evals.changing import change_agent, create_agent
 from evals.forms import AgentForm
 from evals.models import Agent
-from evals.overview import agent_overview
 from evals.records import Mode, Origin, Session
 from evals.run_rows import list_run_rows
 from reliability.access import enter_client, require_internal
@@ -22,19 +21,6 @@ RESULT_WORDS = {
     "errors": "with errors",
     "breached": "with a breach",
 }
-
-
-@login_required
-def agent(request: HttpRequest, client: str, agent: str) -> HttpResponse:
-    standing = enter_client(request.user, client)
-    subject = access.get_agent(standing, agent)
-    context = {
-        "standing": standing,
-        "agent": subject,
-        "overview": agent_overview(standing, subject),
-        "public_url": settings.PUBLIC_URL.rstrip("/"),
-    }
-    return render_page(request, "evals/agent.html", "", context)
 
 
 @login_required

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 
 from evals.importing import run_import
-from evals.models import Agent, Import, ImportState, RiskTier, Run
+from evals.models import Agent, Import, ImportState, MadeBy, RiskTier, Run
 from evals.options import ImportOptions
 from evals.storing import receive_chunks
 from evals.submitting import submit_artifact
@@ -229,7 +229,7 @@ def _add_proof(loading: Loading, story: Story, score: DimensionScore, proof: Pro
         shows=Shows.OPERATION if proof.operation else Shows.DESIGN,
         operated_from=proof.operation[0] if proof.operation else None,
         operated_to=proof.operation[1] if proof.operation else None,
-        made_by=evidence.MadeBy.CONSULTANCY,
+        made_by=MadeBy.CONSULTANCY,
     )
     attachment = evidence.Attachment(
         practices=proof.practices or ("",), stance=Stance.CONTRADICTS if proof.contradicts else Stance.SUPPORTS
