@@ -20,7 +20,9 @@ class Engagement(models.Model):
     purpose = models.TextField(blank=True, help_text="The question that the client wants answered.")
     starts_on = models.DateField()
     ends_on = models.DateField(null=True, blank=True)
-    lead = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    lead = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     people = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="+")
     agents = models.ManyToManyField(Agent, related_name="engagements")
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -26,10 +26,12 @@ def review_list(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     standing = enter_client(request.user, client)
     subject = get_agent(standing, agent)
     engagements = Engagement.objects.filter(agents=subject) if standing.is_internal else Engagement.objects.none()
+    history = list_history(standing, subject)
     context = {
         "standing": standing,
         "agent": subject,
-        "history": list_history(standing, subject),
+        "history": history,
+        "draft": next((row.draft for row in history if row.draft), None),
         "engagements": engagements,
         "start": StartForm(),
     }

@@ -8,7 +8,7 @@ function sayInLine(state, words) {
   saved.dataset.state = state;
   saved.textContent = words;
 }
-const autosaved = (element) => element?.closest?.("form[data-autosave]");
+const autosaved = (element) => element?.matches?.("form[data-autosave]");
 
 document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
   if (autosaved(ctx.sourceElement)) sayInLine("saving", "Saving…");
@@ -58,14 +58,15 @@ document.addEventListener("click", (event) => {
 // After a swap: an editor takes the focus; a section that was saved gives it back to its first action.
 document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   spy();
-  const target = ctx?.target instanceof Element && ctx.target.isConnected ? ctx.target : null;
-  const first = target?.querySelector?.("[autofocus]");
-  if (first) { first.focus(); return; }
-  const from = ctx?.sourceElement;
-  if (document.activeElement === document.body && from && !from.isConnected) {
-    const id = ctx.target?.id;
-    (id && document.getElementById(id)?.querySelector("[data-refocus], a, button"))?.focus();
+  if (ctx?.response?.status === 200 && document.querySelector("[data-saved]")?.textContent === "Saved") {
+    sayInLine("saved", `Saved ${new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`);
   }
+  // Where the answer replaced the element that asked, htmx names the new one as the source.
+  const replaced = document.activeElement === document.body ? ctx?.sourceElement : null;
+  const place = ctx?.target instanceof Element && ctx.target.isConnected ? ctx.target : replaced;
+  const next = ["[autofocus]", "input[name=level]:checked", "[data-refocus]"]
+    .map((selector) => place?.querySelector?.(selector)).find(Boolean);
+  next?.focus();
 });
 
 // The index marks the part that one is reading.

@@ -285,7 +285,7 @@ def test_remark_is_made_and_answered_by_somebody_else(draft, desk, sign_in, alic
     assert Remark.objects.get().state == "declined"
 
 
-@pytest.mark.parametrize("count", (1, 3))
+@pytest.mark.parametrize("count", [1, 3])
 def test_form_query_count(draft, desk, agent, alice, count, django_assert_num_queries):
     score = making.score_of(draft)
     for number in range(count):
