@@ -218,6 +218,8 @@ def _write_score(loading: Loading, story: Story, score: DimensionScore, told: Sc
         marks=marks,
     )
     save_dimension(score, fields, expected_version=score.version, by=loading.consultant)
+    for link in score.links.select_related("item"):  # carried from the last review: it spoke of an older version
+        evidence.detach_evidence(score, link.item, by=loading.consultant)
     items = [_add_proof(loading, story, score, proof) for proof in told.proofs]
     for step in told.steps:
         _add_step(loading, story, score, step, items)
