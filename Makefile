@@ -39,7 +39,7 @@ worker: install  ## one more worker
 	$(BIN)/python -m celery -A reliability worker -P solo --without-gossip --without-mingle --without-heartbeat --loglevel INFO
 
 test: install  ## all tests but the browser's; PostgreSQL and Redis with DATABASE_URL and CELERY_BROKER_URL
-	$(BIN)/python -m pytest -m "not browser" $(ARGS)
+	$(BIN)/python -m pytest -m "not browser" -n auto --dist loadfile $(ARGS)
 
 test-browser: install  ## tests in headless Chromium
 	$(BIN)/python -m pytest -m browser $(ARGS)
