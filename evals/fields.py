@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from django.db import models
@@ -34,7 +35,7 @@ class CodeField(models.SmallIntegerField[Any, Any]):
             return None
         if isinstance(value, int):
             return value
-        return code_of(self._enum(value))
+        return code_of(value if isinstance(value, self._enum) else self._enum(value))
 
     def value_to_string(self, obj: models.Model) -> str:
         return str(self.value_from_object(obj) or "")
@@ -46,9 +47,7 @@ class CodeField(models.SmallIntegerField[Any, Any]):
         return self.enum
 
 
+@lru_cache(maxsize=None, typed=True)  # typed: members of two enums with the same word are equal as texts
 def code_of(member: StrEnum) -> int:
     """Position of a member in its enum, from 1."""
-    return _POSITIONS.setdefault(type(member), {m: n for n, m in enumerate(type(member), 1)})[member]
-
-
-_POSITIONS: dict[type[StrEnum], dict[StrEnum, int]] = {}
+    return list(type(member)).index(member) + 1

@@ -12,7 +12,7 @@ from evals.codes import mask_of
 from evals.definitions import DefinitionCache
 from evals.models import Attempt, AttemptDetail, Evaluation, EvaluationDetail, Run, RunScenario, Step
 from evals.outcomes import SettledAttempt, settle_attempt
-from evals.records import AttemptRecord, EvaluationRecord, ScenarioRecord, StepRecord
+from evals.records import AttemptRecord, EvaluationRecord, Outcome, ScenarioRecord, StepRecord
 from evals.taxonomy import Taxonomy
 
 UNCLASSIFIED = "unclassified"
@@ -211,7 +211,8 @@ class BatchRows:
             )
         )
         effects = [{"tool": s.tool, "checked": s.checked, "happened": s.happened} for s in r.side_effects]
-        if r.input or r.output or r.error or r.place or effects or r.extras:
+        # A plain PASS keeps no detail: its place in the artifact is what nobody looks for.
+        if settled.outcome is not Outcome.PASS or r.input or r.output or r.error or effects or r.extras:
             self._rows[AttemptDetail].append((id, r.input, r.output, r.error, r.place[:300], effects, r.extras))
         self._rows[Step].extend(_step_row(id, number, step) for number, step in enumerate(r.steps, 1))
 
