@@ -13,6 +13,7 @@ from reliability.auth import TokenAuth
 from reliability.errors import AppError
 from reliability.problems import problem_response
 from scorecards.api import router as scorecards_router
+from scorecards.report_api import router as report_router
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +26,7 @@ api = NinjaAPI(
 )
 api.add_router("", evals_router)
 api.add_router("", scorecards_router)
+api.add_router("", report_router)
 
 
 @api.exception_handler(AppError)

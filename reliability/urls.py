@@ -19,6 +19,7 @@ urlpatterns = [
     path("", include("reliability.people_urls")),
     path("<slug:client>/", portfolio.client, name="client"),
     path("<slug:client>/<slug:agent>/", portfolio.agent, name="agent"),
+    path("", include("scorecards.report_urls")),
     path("", include("scorecards.urls")),
     path("", include("evals.urls")),
 ]

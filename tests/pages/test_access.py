@@ -106,7 +106,6 @@ PAGES: dict[str, tuple[Any, ...]] = {
     "review-compare": MEMBERS,
     "review-history": MEMBERS,
     "report": MEMBERS,
-    "report-start": MEMBERS,
     "report-download": MEMBERS,
 }
 POSTED = {  # these take POST alone
@@ -128,7 +127,6 @@ POSTED = {  # these take POST alone
     "remark-create",
     "remark-answer",
     "step-state",
-    "report-start",
 }
 FIELDS = {"part": "subject", "preview": "summary", "summary": "*text*"}  # what some of them need to be understood
 OF_THE_DRAFT = {
