@@ -75,6 +75,7 @@ class World:
             answer = api.upload(BODY, self.tokens[token])
             return 200 if answer.status_code == 201 else answer.status_code
         answer = api.get(self.path(template), self.tokens[token])
+        answer.close()  # a report is an open file
         return 200 if answer.status_code == 202 else answer.status_code
 
 
