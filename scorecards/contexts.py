@@ -10,7 +10,7 @@ from evals.models import Run
 from reliability.models import User
 from scorecards.assessing import Scorecard, list_pinned_runs, load_scorecard
 from scorecards.conflicts import VersionConflict
-from scorecards.forms import AnswerForm, DimensionForm, SubjectForm, initial_of
+from scorecards.forms import AnswerForm, DimensionForm, SubjectForm, initial_of, sent_version
 from scorecards.models import (
     DimensionScore,
     EvidenceItem,
@@ -65,7 +65,11 @@ class RemarkCard:
 
 @dataclass(frozen=True, slots=True)
 class DimensionPart:
-    """One dimension of the form. `form` holds what was typed when the server refused it, else what is stored."""
+    """One dimension of the form. `form` holds what was typed when the server refused it, else what is stored.
+
+    `version` is the one that the values in the inputs began from: while a refusal stands it stays the old one, so that
+    the next save cannot overwrite what nobody has looked at.
+    """
 
     dimension: Dimension
     score: DimensionScore
@@ -76,6 +80,7 @@ class DimensionPart:
     steps: tuple[StepInRevision, ...]
     remarks: tuple[RemarkCard, ...]
     templates: tuple[NextStepTemplate, ...]
+    version: int
     conflict: VersionConflict | None = None
 
     @property
@@ -112,6 +117,8 @@ class FormPage:
     pinned: tuple[Run, ...]
     override_why: str
     remarks: tuple[RemarkCard, ...]
+    subject_version: int
+    answer_version: int
     conflicts: Mapping[str, VersionConflict] = field(default_factory=dict)
 
     @property
@@ -151,6 +158,11 @@ class Typed:
     head: str = ""  # "subject" or "answer"
     conflict: VersionConflict | None = None
 
+    def version_of(self, place: str, stored: int) -> int:
+        """Return the version that was sent from this place, else the stored one."""
+        mine = self.data is not None and place in (self.dimension, self.head)
+        return sent_version(self.data) if mine and self.data is not None else stored
+
 
 def build_form_page(revision: Revision, user: User, typed: Typed | None = None) -> FormPage:
     """Some twelve queries, whatever the number of scores, items and steps."""
@@ -172,6 +184,8 @@ def build_form_page(revision: Revision, user: User, typed: Typed | None = None) 
         pinned=tuple(runs),
         override_why=why_override(revision, scorecard, runs),
         remarks=tuple(card for card in remarks if not card.remark.dimension_id),
+        subject_version=typed.version_of("subject", revision.version),
+        answer_version=typed.version_of("answer", revision.answer_version),
         conflicts={typed.head: typed.conflict} if typed.head and typed.conflict else {},
     )
 
@@ -204,6 +218,7 @@ def _part(
         steps=steps,
         remarks=tuple(card for card in remarks if card.remark.dimension_id == dimension.id),
         templates=tuple(template for template in dimension.next_steps_at(level) if template.id not in begun),
+        version=typed.version_of(dimension.id, score.version),
         conflict=typed.conflict if mine else None,
     )
 

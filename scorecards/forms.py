@@ -182,9 +182,14 @@ def initial_of(score: DimensionScore) -> dict[str, Any]:
 
 
 def read_version(data: QueryDict) -> int:
-    """Return the version that the typed values began from; 0, which no row has, when it is no number.
+    """Return the version that a save may replace: "keep mine" sends that of the other save, which the person has seen."""
+    return _number(data.get("keep", "")) or sent_version(data)
 
-    "Keep mine" sends the version of the other save: the person has seen it.
-    """
-    word = data.get("keep") or data.get("version") or ""
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0
+
+def sent_version(data: QueryDict) -> int:
+    """Return the version that the typed values began from; 0, which no row has, when it is no number."""
+    return _number(data.get("version", ""))
+
+
+def _number(word: str | None) -> int:
+    return int(word) if word and word.isascii() and word.isdigit() and len(word) < 10 else 0

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from evals.models import Agent, Run
@@ -22,6 +22,7 @@ from scorecards.conflicts import Frozen, VersionConflict
 from scorecards.models import (
     DimensionScore,
     Engagement,
+    NextStep,
     PracticeMark,
     PracticeState,
     Review,
@@ -299,6 +300,27 @@ def _move(revision: Revision, before: RevisionState, after: RevisionState, actio
     now.state = after
     now.save(update_fields=["state"])
     record_change(now.client, action, now, by=by)
+
+
+@transaction.atomic
+def discard_draft(revision: Revision, *, by: User) -> None:
+    """Throw a draft away, with its scores and remarks and the steps that it alone lists; evidence stays the agent's.
+
+    Raises `Conflict` once somebody at the client has read it in a fact check.
+    """
+    now = lock_draft(revision)
+    if now.fact_checks.exists():
+        raise Conflict("The client has read this draft in a fact check: it is kept.", code="fact_checked")
+    review, subject = now.review, f"revision {now.pk}"
+    NextStep.objects.filter(appearances__revision=now).exclude(appearances__revision__in=_others(now)).delete()
+    now.delete()
+    if not review.revisions.exists():
+        review.delete()
+    record_change(now.client, "revision.discarded", subject, by=by, review=review.number, number=now.number)
+
+
+def _others(revision: Revision) -> QuerySet[Revision]:
+    return Revision.objects.filter(review__agent=revision.review.agent).exclude(pk=revision.pk)
 
 
 def lock_draft(revision: Revision) -> Revision:

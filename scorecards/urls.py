@@ -25,6 +25,7 @@ review_urls: list[URLPattern | URLResolver] = [
     path("revisions/<int:revision_number>/snapshot.json", reviews.revision_snapshot, name="revision-snapshot"),
     path("edit/", include(edit_urls)),
     path("state/", publishing.review_state, name="review-state"),
+    path("discard/", publishing.review_discard, name="review-discard"),
     path("publish/", publishing.review_publish, name="review-publish"),
     path("fact-check/", publishing.fact_check, name="fact-check"),
     path("fact-check/open/", publishing.fact_check_open, name="fact-check-open"),

@@ -69,6 +69,19 @@ def review_state(request: HttpRequest, client: str, agent: str, number: int) -> 
 
 
 @login_required
+def review_discard(request: HttpRequest, client: str, agent: str, number: int) -> HttpResponse:
+    """Throw the draft away; the page before has said what goes with it."""
+    require_post(request)
+    desk = sit_down(request, client, agent, number)
+    try:
+        reviewing.discard_draft(desk.revision, by=desk.user)
+    except AppError as error:
+        return answer_refusal(request, error, desk.url("review-publish"))
+    messages.success(request, f"The draft of review {number} is gone.")
+    return go(reverse("review-list", args=[client, desk.agent.slug]))
+
+
+@login_required
 def fact_check(request: HttpRequest, client: str, agent: str, number: int) -> HttpResponse:
     """What the named people read, and where they remark; consultants see the same page with the answers."""
     standing = enter_client(request.user, client)

@@ -22,6 +22,7 @@ POSTS = [
     ("step-create", ("guardrails",)),
     ("review-state", ()),
     ("review-publish", ()),
+    ("review-discard", ()),
     ("fact-check-open", ()),
     ("fact-check-close", ()),
     ("remark-create", ()),
@@ -109,6 +110,28 @@ def test_conflict_is_409_with_both_versions_and_keeps_both(draft, desk, erin):
     assert "Saved by Erin" in html
     assert 'name="keep" value="2"' in html
     assert making.score_of(draft).rationale == "Theirs"
+
+
+def test_conflict_stands_until_somebody_decides(draft, desk, erin):
+    score = making.score_of(draft)
+    making.assess(score, 1, erin, rationale="Theirs")
+    data = typed(score, rationale="Mine")
+    first = desk.post(at("review-dimension", "guardrails"), data, headers=HTMX).content.decode()
+    assert 'name="version" value="1"' in first
+    assert desk.post(at("review-dimension", "guardrails"), data, headers=HTMX).status_code == 409
+    assert making.score_of(draft).rationale == "Theirs"
+
+
+def test_refusal_does_not_hand_out_a_newer_version(draft, desk, erin):
+    score = making.score_of(draft)
+    making.assess(score, 1, erin, rationale="Theirs")
+    refused = desk.post(at("review-dimension", "guardrails"), typed(score, level="9"), headers=HTMX)
+    assert refused.status_code == 422
+    assert 'name="version" value="1"' in refused.content.decode()
+    head = {"part": "subject", "version": "1", "model": "mine"}
+    reviewing.save_head(draft, HeadPart.SUBJECT, {"model": "theirs"}, expected_version=1, by=erin)
+    refused = desk.post(at("review-head"), head, headers=HTMX)
+    assert (refused.status_code, 'name="version" value="1"' in refused.content.decode()) == (409, True)
 
 
 def test_keeping_mine_overwrites_the_version_that_was_shown(draft, desk, erin):

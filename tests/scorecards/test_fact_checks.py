@@ -57,3 +57,10 @@ def test_fact_check_of_a_draft_is_refused(agent, alice, bob):
     draft = making.draft_for(agent, alice)
     with pytest.raises(Conflict):
         open_fact_check(draft, people=[bob], until=today(), by=alice)
+
+
+def test_draft_that_the_client_read_is_not_discarded(in_review, alice, bob):
+    open_fact_check(in_review, people=[bob], until=today(), by=alice)
+    with pytest.raises(Conflict) as refusal:
+        reviewing.discard_draft(in_review, by=alice)
+    assert refusal.value.code == "fact_checked"

@@ -191,3 +191,26 @@ def test_each_save_leaves_one_audit_entry_without_the_text(agent, alice):
     assert AuditEntry.objects.count() == before + 1
     assert entry.action == "revision.changed"
     assert "secret words" not in str(entry.payload)
+
+
+def test_discarded_draft_takes_its_own_steps_and_leaves_the_rest(agent, alice):
+    first = making.draft_for(agent, alice)
+    kept = making.step_for(first, alice, "Listed before.")
+    making.publish(making.fill(first, alice), alice)
+    second = making.draft_for(agent, alice)
+    making.step_for(second, alice, "Only here.")
+    item = making.link_item(making.score_of(second), alice)
+
+    reviewing.discard_draft(second, by=alice)
+
+    assert list(agent.reviews.values_list("number", flat=True)) == [1]
+    assert list(agent.next_steps.all()) == [kept]
+    assert list(agent.evidence_items.all()) == [item]
+    assert making.draft_for(agent, alice).review.number == 2
+
+
+def test_discarded_revision_leaves_the_published_one(agent, alice):
+    published = making.published_review(agent, alice)
+    second = reviewing.revise_review(published.review, because="A number was wrong.", by=alice)
+    reviewing.discard_draft(second, by=alice)
+    assert list(published.review.revisions.all()) == [published]
