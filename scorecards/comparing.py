@@ -32,6 +32,11 @@ class Change:
         return self.found.dimension.title
 
     @property
+    def short_words(self) -> str:
+        """Return the same for a cell that shows the level itself: "unchanged", "not comparable: …"."""
+        return "unchanged" if self.found.change == 0 else self.words
+
+    @property
     def words(self) -> str:
         """Return "2 → 3, better: the agent changed"; several causes on the way make it neither better nor worse."""
         if len(self.causes) < 2 or not self.found.change:

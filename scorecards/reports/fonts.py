@@ -1,5 +1,6 @@
 """Which of the shipped fonts a text needs: Plex always, a Noto face only for what Plex cannot write."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,3 +81,24 @@ def _in_plex(character: str) -> bool:
 def _within(character: str, ranges: tuple[tuple[int, int], ...]) -> bool:
     code = ord(character)
     return any(first <= code <= last for first, last in ranges)
+
+
+TAG = re.compile(r"(<[^>]*>)")
+NO_MARKUP = re.compile(r"</?(svg|title)\b")  # what stands inside is no place for a span
+SPACED = re.compile("(?<=[\u1100-\u11ff\u2190-\uffef\U0001d400-\U0003ffff]) +")
+
+
+def part_spaces(html: str) -> str:
+    """Return the HTML with each space after a CJK character or sign in a span of its own (class `sp`).
+
+    The CJK face has no space, and the layout engine draws a space in the font of the character before it.
+    """
+    inside = 0
+    parts = TAG.split(html)
+    for place, part in enumerate(parts):
+        if place % 2:
+            if NO_MARKUP.match(part):
+                inside += -1 if part.startswith("</") else 1
+        elif not inside:
+            parts[place] = SPACED.sub(lambda found: f'<span class="sp">{found.group()}</span>', part)
+    return "".join(parts)

@@ -14,7 +14,7 @@ from weasyprint import CSS, HTML
 from weasyprint.text.fonts import FontConfiguration
 from weasyprint.urls import URLFetcher, URLFetcherResponse
 
-from scorecards.reports.fonts import FOLDER, Face, choose_faces
+from scorecards.reports.fonts import FAMILIES, FOLDER, Face, choose_faces, part_spaces
 
 STYLE_SHEET = FOLDER.parent / "css" / "report.css"
 PAPERS = {"a4": "A4", "letter": "letter"}
@@ -48,7 +48,9 @@ def render_pdf(html: str, *, paper: str, identifier: str, on_progress: Callable[
 
     `on_progress` hears in words what is being done, at least once a page; what it raises ends the work.
     """
-    fonts, sheets = _prepare(choose_faces(html), paper)
+    faces = choose_faces(html)
+    fonts, sheets = _prepare(faces, paper)
+    html = part_spaces(html) if FAMILIES["CJK"] in faces else html
     with _listening(on_progress):
         document = HTML(string=html, url_fetcher=OurFilesOnly(), base_url=None).render(
             font_config=fonts, stylesheets=list(sheets), pdf_variant=VARIANT

@@ -11,7 +11,7 @@ from scorecards.markdown import render_markdown
 from scorecards.snapshot_reading import Snapshot
 
 MOST = 3
-LONGEST = 230  # characters: three of them leave room for the profile and the steps
+LONGEST = 180  # characters: three of them leave room for the profile and the steps
 LIST_MARK = re.compile(r"^\s{0,3}(?:[-*+]|\d{1,9}[.)])\s+")
 
 

@@ -16,9 +16,3 @@ register = template.Library()
 def level_history(points: Sequence[LevelPoint], *, width: int = 260, height: int = 104) -> SafeString:
     """Levels of one dimension from review to review."""
     return render_to_string("marks/level_history.html", {"h": draw(points, width=width, height=height)})
-
-
-@register.filter
-def change_words(words: str) -> str:
-    """Return the change without the levels before it: they stand in the cells."""
-    return words.partition(", ")[2] or words

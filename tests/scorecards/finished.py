@@ -6,7 +6,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.test import override_settings
 
 from evals import importing
 from evals.models import Agent, Import, Run
@@ -14,7 +17,8 @@ from evals.options import ImportOptions
 from evals.storing import receive_file
 from evals.submitting import submit_artifact
 from reliability.access import Rank, Standing
-from reliability.models import Token, User
+from reliability.models import Client, Scope, Token, User
+from reliability.people import issue_token
 from scorecards import evidence, reviewing, steps
 from scorecards.models import (
     DimensionScore,
@@ -26,6 +30,8 @@ from scorecards.models import (
     Revision,
     ScoreStanding,
     Shows,
+    Snapshot,
+    SnapshotKind,
     SourceType,
     StepState,
 )
@@ -64,6 +70,15 @@ RATIONALE = {
     "cost_latency": "Cost per flow is measured and published weekly; caps are set per conversation and fired twice "
     "as they should.",
     "governance": "Owner, identity and kinds of data are written down. The version in production is the one approved.",
+}
+CLAIMS = {
+    "eval_coverage": "In {month} the run had cases for each listed flow; {passed} of {total} evaluations passed.",
+    "regression_detection": "The threshold of the nightly run of {month} is written into the pipeline.",
+    "guardrails": "Injection cases ran on every flow that reads text from outside, in {month}.",
+    "observability": "Five runs of {month} were explained from their traces within 15 minutes each.",
+    "recovery": "A write that was tried again in {month} happened once.",
+    "cost_latency": "Cost and duration per flow were reported with the nightly run of {month}.",
+    "governance": "The version that the nightly run of {month} names is the one in the approval record.",
 }
 SPRING = dict(zip(RATIONALE, (2, 2, 1, 2, 2, 1, 3, 3), strict=True))
 AUTUMN = dict(zip(RATIONALE, (3, 2, 2, 3, 3, 1, 3, 3), strict=True))
@@ -174,7 +189,8 @@ def finished_engagement(agent: Agent, alice: User, erin: User, token: Token) -> 
     agent.save()
     engagement = making.engagement_for(agent, alice)
     before = import_bytes(agent, nightly(0, version="2.1.0", at="2026-04-20"), token, name="nightly-april.json")
-    spring = _write(making.draft_for(agent, alice, engagement), alice, erin, SPRING, SPRING_ANSWER, before)
+    first = reviewing.start_review(engagement, agent, as_of=date(2026, 4, 24), by=alice)
+    spring = _write(first, alice, erin, SPRING, SPRING_ANSWER, before)
     after = import_bytes(agent, nightly(1, version="2.4.0", at="2026-10-26"), token, name="nightly-october.json")
     other = (ARTIFACTS / "promptfoo" / "results.json").read_bytes()
     vendor = import_bytes(agent, other, token, name="results.json", suite="vendor", agent_version="2.4.0")
@@ -245,7 +261,7 @@ def _attach(score: DimensionScore, practices: tuple[str, ...], by: User, run: Ru
         )
         evidence.add_evidence(score, said, source, attachment, by=by)
         return
-    claim = f"The nightly run of {run.at:%B} shows it: {run.counts.passed} of {run.counts.total} evaluations passed."
+    claim = CLAIMS[score.dimension_id].format(month=f"{run.at:%B}", passed=run.counts.passed, total=run.counts.total)
     said = evidence.EvidenceFields(
         claim=claim,
         shows=Shows.OPERATION,
@@ -324,3 +340,23 @@ AUTUMN_STEPS: list[tuple[str, str, dict[str, Any]]] = [
     ),
 ]
 STEPS = {False: SPRING_STEPS, True: AUTUMN_STEPS}
+
+
+def build_snapshots(folder: Path) -> tuple[bytes, bytes]:
+    """Return the client snapshots of spring and autumn; nothing is left in the database. Needs access to one."""
+    (folder / "incoming").mkdir(parents=True)
+    storages = {**settings.STORAGES, "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"}}
+    places = {"MEDIA_ROOT": str(folder / "artifacts"), "FILE_UPLOAD_TEMP_DIR": str(folder / "incoming")}
+    with override_settings(STORAGES=storages, **places), transaction.atomic():
+        client = Client.objects.create(slug="acme", name="Acme Mail Order")
+        agent = Agent.objects.create(client=client, slug="support-agent", name="Support agent")
+        alice = User.objects.create_user("a@example.org", "no password", name="Alice Weber", is_consultant=True)
+        erin = User.objects.create_superuser("e@example.org", "no password", name="Erin Novak")
+        token = issue_token(client, name="ci", scopes=[Scope.RUNS_WRITE]).token
+        done = finished_engagement(agent, alice, erin, token)
+        bodies = [
+            bytes(Snapshot.objects.get(revision=revision, kind=SnapshotKind.CLIENT).body)
+            for revision in (done.spring, done.autumn)
+        ]
+        transaction.set_rollback(True)
+    return bodies[0], bodies[1]
