@@ -5,11 +5,11 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import timedelta
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 from django.core.files.storage import storages
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from evals.answers import describe_import_result
@@ -18,11 +18,13 @@ from evals.ingest import RunWriter, discard_run
 from evals.jobs import Lease, LeaseLost, claim_import, list_worn_out
 from evals.models import Artifact, Import, ImportState, Intake, Phase, Run
 from evals.parsers import FORMATS, Limits, open_records
+from evals.parsers.reading import storable
 from evals.records import Record
 from evals.storing import MIB
 from reliability.audit import record_change
 
 logger = logging.getLogger(__name__)
+FAILED = "We failed while importing this artifact. Nothing of it was stored; the upload can be sent again."
 
 
 def run_import(import_id: uuid.UUID) -> None:
@@ -33,15 +35,23 @@ def run_import(import_id: uuid.UUID) -> None:
     job = Import.objects.select_related("client", "agent", "artifact", "token", "user").get(pk=import_id)
     _discard_leftovers(job)
     try:
+        _import_or_refuse(job, lease)
+    except LeaseLost:
+        logger.warning("import %s: the lease was lost to another worker", job.pk)
+    except OperationalError:
+        # The database went away or is full: once the lease has run out the job is tried again.
+        logger.exception("import %s was interrupted", job.pk)
+    except Exception:
+        logger.exception("import %s failed", job.pk)
+        _fail(job, FAILED, lease=lease.id)
+
+
+def _import_or_refuse(job: Import, lease: Lease) -> None:
+    try:
         _import_artifact(job, lease)
     except ImportRefused as refusal:
         _refuse(job, lease, refusal)
-    except LeaseLost:
-        logger.warning("import %s: the lease was lost to another worker", job.pk)
-        _discard_leftovers(job)
-    except Exception:
-        logger.exception("import %s failed", job.pk)
-        _fail(job, "We failed while importing this artifact. Nothing of it was stored; the upload can be sent again.")
+    _drop_temporary_artifact(job)
 
 
 def _import_artifact(job: Import, lease: Lease) -> None:
@@ -54,13 +64,17 @@ def _import_artifact(job: Import, lease: Lease) -> None:
         def note(rows_read: int, rows_stored: int) -> None:
             lease.renew(rows_read=rows_read, rows_stored=rows_stored, bytes_read=file.tell())
 
-        writer = RunWriter(job, artifact, on_batch=note)
         wanted = str(job.options.get("format") or "") or None
         name, records = open_records(file, format=wanted, limits=import_limits())
         Artifact.objects.filter(pk=artifact.pk).update(format=name)
-        writer.write(_kept_alive(records, lease), format=name, parser_version=FORMATS[name].version)
-    lease.renew(phase=Phase.COUNTING, rows_read=writer.rows_read, bytes_read=artifact.size)
-    _finish(job, lease, writer)
+        writer = RunWriter(job, artifact, on_batch=note)
+        try:
+            writer.write(_kept_alive(records, lease), format=name, parser_version=FORMATS[name].version)
+            lease.renew(phase=Phase.COUNTING, rows_read=writer.rows_read, bytes_read=artifact.size)
+            _finish(job, lease, writer)
+        except (ImportRefused, LeaseLost):
+            writer.discard()
+            raise
 
 
 def import_limits() -> Limits:
@@ -101,8 +115,6 @@ def _finish(job: Import, lease: Lease, writer: RunWriter) -> None:
         )
         if not job.dry_run:
             record_change(job.client, "run.imported", run, by=job.token or job.user, sha256=writer.artifact.sha256)
-    if job.dry_run:
-        _drop_temporary_artifact(writer.artifact)
 
 
 def _refuse(job: Import, lease: Lease, refusal: ImportRefused) -> None:
@@ -113,22 +125,22 @@ def _refuse(job: Import, lease: Lease, refusal: ImportRefused) -> None:
             phase=Phase.FINISHED,
             status=refusal.status,
             code=refusal.code,
-            detail=refusal.detail,
+            detail=storable(refusal.detail),
             errors=[_describe_problem(problem) for problem in refusal.problems],
             rows_stored=0,
             finished_at=timezone.now(),
         )
-    _discard_leftovers(job)
-    if job.dry_run and job.artifact:
-        _drop_temporary_artifact(job.artifact)
 
 
 def _describe_problem(problem: Problem) -> dict[str, object]:
-    return {name: value for name, value in asdict(problem).items() if value not in ("", None)}
+    """A message may quote the artifact, and so hold what no database stores."""
+    said = {name: value for name, value in asdict(problem).items() if value not in ("", None)}
+    return {name: storable(value) if isinstance(value, str) else value for name, value in said.items()}
 
 
-def _fail(job: Import, detail: str) -> None:
-    Import.objects.filter(pk=job.pk, state=ImportState.RUNNING).update(
+def _fail(job: Import, detail: str, **held: Any) -> None:
+    """End the job if it is still `held` so: whoever took it over meanwhile is left alone."""
+    failed = Import.objects.filter(pk=job.pk, state=ImportState.RUNNING, **held).update(
         state=ImportState.FAILED,
         phase=Phase.FINISHED,
         status=500,
@@ -137,25 +149,30 @@ def _fail(job: Import, detail: str) -> None:
         rows_stored=0,
         finished_at=timezone.now(),
     )
-    _discard_leftovers(job)
+    if failed:
+        _discard_leftovers(job)
+        _drop_temporary_artifact(job)
 
 
 def _discard_leftovers(job: Import) -> None:
-    """Remove the hidden run that an earlier or failed try of this job left."""
+    """Remove the hidden run that the job points at. Only for who holds the lease, or has just ended the job: it may be
+    the run that another worker is writing."""
     for run in Run.with_hidden.filter(imports=job, intake=Intake.HIDDEN):
         with transaction.atomic():
             discard_run(run)
 
 
-def _drop_temporary_artifact(artifact: Artifact) -> None:
-    """A dry run keeps nothing: its artifact goes, and the file too unless another upload of the client holds it."""
-    path, client_id = artifact.path, artifact.client_id
-    artifact.delete()
-    if not Artifact.objects.filter(client=client_id, path=path).exists():
-        storages["default"].delete(path)
+def _drop_temporary_artifact(job: Import) -> None:
+    """A dry run keeps nothing: its artifact goes, and the file that it alone holds."""
+    if not job.dry_run or job.artifact is None:
+        return
+    path = job.artifact.path
+    job.artifact.delete()
+    storages["default"].delete(path)
 
 
 def fail_worn_out() -> None:
     """End jobs whose workers died again and again, with a reason a person can read."""
     for job in list_worn_out():
-        _fail(job, f"The worker stopped {job.tries} times while importing this artifact. Nothing of it was stored.")
+        detail = f"The worker stopped {job.tries} times while importing this artifact. Nothing of it was stored."
+        _fail(job, detail, lease_until__lt=timezone.now())

@@ -77,6 +77,7 @@ class RunWriter:
         self.scenarios = ScenarioRegistry(self.run, taxonomy)
         self.definitions = DefinitionCache(self.run.client)
         with transaction.atomic():
+            self.on_batch(self.rows_read, self.rows_stored)  # another worker's run must not be unlinked from the job
             self.run.save(force_insert=True)
             RunArtifact.objects.create(run=self.run, artifact=self.artifact, shard=record.shard_index or 1)
             self.job.run = self.run
@@ -127,6 +128,12 @@ class RunWriter:
         join_scenarios(run)
         run.save(update_fields=["intake", "session", "session_reason", "reported_totals", "notes", "extras", *TOTALS])
         return run
+
+    def discard(self) -> None:
+        """Remove what this writer wrote; a run that another worker writes for the same job stays."""
+        if self.run is not None and self.run.pk:
+            with transaction.atomic():
+                discard_run(self.run)
 
     def _written(self) -> Run:
         if self.run is None:

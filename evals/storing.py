@@ -3,6 +3,7 @@
 import hashlib
 import os
 import tempfile
+import uuid
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -121,10 +122,16 @@ class MovableFile(File):  # type: ignore[type-arg]  # generic for the type check
         return str(self.name)
 
 
-def keep_file(received: Received, client_id: object) -> str:
-    """Move the bytes to where the client's artifacts are, named by their hash; return the path in the storage."""
-    path = f"{client_id}/{received.sha256[:2]}/{received.sha256}"
+def keep_file(received: Received, client_id: object, *, temporary: bool = False) -> str:
+    """Move the bytes to where the client's artifacts are and return the path in the storage.
+
+    Files are named by their hash, so that equal bytes are kept once; a temporary one is nobody else's.
+    """
+    name = f"temporary/{uuid.uuid4().hex}" if temporary else f"{received.sha256[:2]}/{received.sha256}"
+    path = f"{client_id}/{name}"
     storage = storages["default"]
+    if storage.exists(path) and storage.size(path) != received.size:
+        storage.delete(path)  # a copy that was cut off: the disk was full, or the process died
     if not storage.exists(path):
         with received.path.open("rb") as file:
             stored = storage.save(path, MovableFile(file))

@@ -47,7 +47,7 @@ def submit_artifact(
     if not dry_run and (earlier := _find_earlier(agent, key, request)):
         received.discard()
         return Submitted(earlier, is_new=False)
-    path = keep_file(received, agent.client_id)
+    path = keep_file(received, agent.client_id, temporary=dry_run)
     try:
         with transaction.atomic():
             job = _create(standing, agent, received, options, path=path, key=key, request=request, dry_run=dry_run)

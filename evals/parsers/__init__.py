@@ -71,6 +71,9 @@ def _guarded(
     try:
         for record in kind.parse(stream, limits):
             if isinstance(record, AttemptRecord):
+                if len(record.evaluations) > limits.max_evaluations:
+                    expected = f"at most {limits.max_evaluations} evaluations of one attempt"
+                    raise too_large("An attempt holds too many evaluations.", expected=expected)
                 rows += 1 + len(record.evaluations)
                 if rows > limits.max_rows:
                     raise too_large("The artifact holds too many rows.", expected=f"at most {limits.max_rows} rows")

@@ -34,6 +34,7 @@ class Limits:
     max_line_bytes: int = 32 * MiB
     max_depth: int = 64
     max_rows: int = 5_000_000  # evaluations and attempts
+    max_evaluations: int = 32_000  # of one attempt: their position is a small integer
     max_text: int = 20_000  # code points
 
 

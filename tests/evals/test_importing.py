@@ -1,0 +1,140 @@
+"""Two workers at one job, a database that goes away, bytes half kept: what is left when an import goes wrong."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import OperationalError
+from django.utils import timezone
+
+from evals import importing, jobs
+from evals.models import Agent, Attempt, Import, ImportState, Run
+from evals.options import ImportOptions
+from evals.records import Record
+from evals.storing import keep_file, receive_chunks
+from evals.submitting import submit_artifact
+from reliability.access import Rank, Standing
+from reliability.models import User
+from tests.run_documents import attempt, document, import_bytes
+
+BODY = json.dumps(document("r1", attempt("a"), attempt("b"))).encode()
+
+
+@pytest.fixture
+def job(agent: Agent, alice: User) -> Import:
+    standing = Standing(agent.client, Rank.CONSULTANT, alice)
+    return submit_artifact(standing, agent, receive_chunks(iter([BODY])), ImportOptions()).job
+
+
+def _let_the_lease_run_out(job: Import) -> None:
+    Import.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def _interrupt(monkeypatch: pytest.MonkeyPatch, happening: Callable[[], None], *, after: type[Record]) -> None:
+    """Let something happen once, behind the first record of a kind."""
+    open_records, pending = importing.open_records, [happening]
+
+    def interrupted(records: Iterator[Record]) -> Iterator[Record]:
+        for record in records:
+            yield record
+            if pending and isinstance(record, after):
+                pending.pop()()
+
+    def opened(*arguments: object, **named: object) -> tuple[str, Iterator[Record]]:
+        name, records = open_records(*arguments, **named)  # type: ignore[arg-type]
+        return name, interrupted(records)
+
+    monkeypatch.setattr(importing, "open_records", opened)
+
+
+@pytest.mark.parametrize("after", Record.__value__.__args__)
+def test_a_worker_that_lost_its_lease_leaves_the_run_of_the_other_alone(
+    job: Import, monkeypatch: pytest.MonkeyPatch, after: type[Record]
+) -> None:
+    def another_worker_takes_over() -> None:
+        _let_the_lease_run_out(job)
+        importing.run_import(job.pk)
+
+    _interrupt(monkeypatch, another_worker_takes_over, after=after)
+
+    importing.run_import(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.tries) == (ImportState.DONE, 2)
+    assert job.run == Run.with_hidden.get()
+    assert Attempt.objects.filter(run=job.run).count() == Attempt.objects.count() == 2
+
+
+def test_a_stale_worker_does_not_end_a_job_that_another_one_works_on(
+    job: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def another_worker_claims_and_this_one_stumbles() -> None:
+        _let_the_lease_run_out(job)
+        assert jobs.claim_import(job.pk)
+        raise RuntimeError("stumbled")
+
+    _interrupt(monkeypatch, another_worker_claims_and_this_one_stumbles, after=Record.__value__.__args__[0])
+
+    importing.run_import(job.pk)
+
+    job.refresh_from_db()
+    assert job.state == ImportState.RUNNING
+
+
+def test_a_job_is_tried_again_after_the_database_went_away(job: Import, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose_the_database() -> None:
+        raise OperationalError("server closed the connection unexpectedly")
+
+    _interrupt(monkeypatch, lose_the_database, after=Record.__value__.__args__[0])
+    importing.run_import(job.pk)
+    _let_the_lease_run_out(job)
+
+    assert jobs.list_stalled() == [job.pk]
+    importing.run_import(job.pk)
+
+    job.refresh_from_db()
+    assert job.state == ImportState.DONE
+    assert Run.with_hidden.count() == 1
+
+
+@pytest.mark.parametrize("body", [b'{"\\u0000": 1}', b"<a\x00b></a>"])
+def test_a_refusal_that_quotes_a_nul_is_stored(agent: Agent, alice: User, body: bytes) -> None:
+    job = import_bytes(agent, body, alice)
+
+    assert (job.state, job.status) == (ImportState.REFUSED, 415)
+    assert "\0" not in job.detail + json.dumps(job.errors)
+
+
+def test_more_evaluations_than_an_attempt_can_number_are_refused(agent: Agent, alice: User) -> None:
+    crowded = {"scenario": "a", "evaluations": [{"indicator": "task_success", "outcome": "PASS"}] * 32_001}
+
+    job = import_bytes(agent, json.dumps(document("r1", crowded)).encode(), alice)
+
+    assert (job.status, job.code) == (413, "too_large")
+
+
+def test_bytes_that_were_half_kept_are_kept_anew(agent: Agent) -> None:
+    path = Path(settings.MEDIA_ROOT) / keep_file(receive_chunks(iter([BODY])), agent.client_id)
+    path.write_bytes(BODY[:10])  # the disk was full
+
+    keep_file(receive_chunks(iter([BODY])), agent.client_id)
+
+    assert path.read_bytes() == BODY
+    assert [kept for kept in path.parent.iterdir() if kept != path] == []
+
+
+def test_a_dry_run_takes_no_bytes_from_an_upload_of_the_same(
+    agent: Agent, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The upload comes in between the dry run's answer and its clearing up."""
+    standing = Standing(agent.client, Rank.CONSULTANT, alice)
+    trial = submit_artifact(standing, agent, receive_chunks(iter([BODY])), ImportOptions(), dry_run=True).job
+    kept = keep_file(receive_chunks(iter([BODY])), agent.client_id)
+
+    importing.run_import(trial.pk)
+
+    left = [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()]
+    assert left == [Path(settings.MEDIA_ROOT) / kept]
