@@ -22,6 +22,8 @@ def list_agents(standing: Standing) -> QuerySet[Agent]:
 def get_agent(standing: Standing, name: str) -> Agent:
     """Return the agent by its slug or UUID."""
     agents = list_agents(standing)
+    if "\0" in name:  # PostgreSQL refuses to compare with it
+        raise Http404
     try:
         return get_object_or_404(agents, pk=uuid.UUID(name))
     except ValueError:

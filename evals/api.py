@@ -8,6 +8,7 @@ import msgspec
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.http import urlencode
 from ninja import Router
 
 from evals import access, queries, scenario_results
@@ -152,8 +153,8 @@ def list_classes(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
 @router.get("/runs/{uuid:run_id}/scenarios", summary="Scenarios with their outcome", openapi_extra=parameters("after"))
 def list_scenarios(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     run = access.get_run(_enter_reader(request), run_id)
-    items, cursor = scenario_results.list_scenario_page(run, request.GET.get("after", ""))
-    following = f"{absolute(request.path)}?after={cursor}" if cursor else None
+    items, cursor = scenario_results.list_scenario_page(run, request.GET.get("after", "").replace("\0", ""))
+    following = f"{absolute(request.path)}?{urlencode({'after': cursor})}" if cursor else None
     return _json(PageOut(items=items, next=following))
 
 

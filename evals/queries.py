@@ -4,7 +4,7 @@ import base64
 import json
 import uuid
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
@@ -116,8 +116,8 @@ def _decode_cursor(cursor: str) -> tuple[datetime, uuid.UUID] | None:
     """Return the place, or None for a cursor that is not one of ours: the list then starts anew."""
     try:
         at, run_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return datetime.fromisoformat(at), uuid.UUID(run_id)
-    except (ValueError, TypeError, AttributeError):
+        return datetime.fromisoformat(at).astimezone(UTC), uuid.UUID(run_id)
+    except (ValueError, TypeError, AttributeError, OverflowError):
         return None
 
 
@@ -125,8 +125,8 @@ def read_class_filter(query: QueryDict) -> ClassFilter:
     category = query.get("category", "")
     return ClassFilter(
         category=Category(category) if category in tuple(Category) else None,
-        variant=query.get("variant") or None,
-        class_id=query.get("class", ""),
+        variant=query.get("variant", "").replace("\0", "") or None,
+        class_id=query.get("class", "").replace("\0", ""),
     )
 
 

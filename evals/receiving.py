@@ -3,7 +3,6 @@
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.files.uploadhandler import TemporaryFileUploadHandler
@@ -11,6 +10,7 @@ from django.http import HttpRequest, QueryDict
 
 from evals.options import TEXT_MEMBERS, ImportOptions
 from evals.parsers import FORMATS
+from evals.parsers.values import MAX_URL, is_http_url
 from evals.records import Mode, Origin
 from evals.storing import MIB, Received, TooLarge, Unreadable, gunzip, read_exactly, receive_chunks, receive_file
 from reliability.errors import AppError
@@ -99,18 +99,9 @@ def _expectation(name: str, value: str) -> str:
         good = value.isascii() and value.isdigit() and int(value) <= NUMBERS[name]
         return "" if good else f"a whole number from 0 to {NUMBERS[name]}"
     if name == "ci_url":
-        parts = _split(value)
-        good = parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname) and len(value) <= 2000
-        return "" if good else "an http or https address"
+        return "" if is_http_url(value) and len(value) <= MAX_URL else "an http or https address"
     good = 1 <= len(value) <= 200 and not any(unicodedata.category(c) in ("Cc", "Cs") for c in value)
     return "" if good else "1 to 200 characters without control characters"
-
-
-def _split(value: str) -> Any:
-    try:
-        return urlsplit(value)
-    except ValueError:
-        return None
 
 
 def read_wait(query: QueryDict) -> float:

@@ -61,9 +61,7 @@ def list_scenario_page(run: Run, after: str) -> tuple[list[ScenarioOut], str]:
     keys = RunScenario.objects.filter(run=run, key__gt=after) if after else RunScenario.objects.filter(run=run)
     page = list(keys.order_by("key").values_list("key", flat=True)[: PAGE_SIZE + 1])
     last = page[PAGE_SIZE - 1] if len(page) > PAGE_SIZE else ""
-    rows = _count_attempts(run)
-    if page:
-        rows = rows.filter(scenario__key__in=page[:PAGE_SIZE])
+    rows = _count_attempts(run).filter(scenario__key__in=page[:PAGE_SIZE])
     return [_scenario_out(row) for row in rows], last
 
 

@@ -1,4 +1,4 @@
-"""Two small corrections to answers: API errors in one shape, and sign-in for a page that HTMX asked about."""
+"""Small corrections: API errors in one shape, no form beyond the limit, sign-in for a page that HTMX asked about."""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -29,6 +29,20 @@ def problem_json_for_api(get_response: Handler) -> Handler:
             if name in response.headers:
                 answer[name] = response[name]
         return answer
+
+    return middleware
+
+
+def refuse_large_forms(get_response: Handler) -> Handler:
+    """A page reads its form before it knows who sends it, so the limit comes first. The API says more, and later."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        announced = request.META.get("CONTENT_LENGTH") or ""
+        is_large = announced.isdecimal() and int(announced) > settings.MAX_UPLOAD_MB * 1024 * 1024
+        if is_large and not request.path.startswith("/api/"):
+            text = f"The request is larger than {settings.MAX_UPLOAD_MB} MiB (MAX_UPLOAD_MB).\n"
+            return HttpResponse(text, status=413, content_type="text/plain")
+        return get_response(request)
 
     return middleware
 
