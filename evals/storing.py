@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.core.files import File
-from django.core.files.storage import storages
+from django.core.files.storage import Storage, storages
 from django.core.files.uploadedfile import UploadedFile
 
 from reliability.errors import AppError
@@ -130,12 +130,21 @@ def keep_file(received: Received, client_id: object, *, temporary: bool = False)
     name = f"temporary/{uuid.uuid4().hex}" if temporary else f"{received.sha256[:2]}/{received.sha256}"
     path = f"{client_id}/{name}"
     storage = storages["default"]
-    if storage.exists(path) and storage.size(path) != received.size:
-        storage.delete(path)  # a copy that was cut off: the disk was full, or the process died
+    _drop_cut_off(storage, path, received.size)  # left by a process that died
     if not storage.exists(path):
-        with received.path.open("rb") as file:
-            stored = storage.save(path, MovableFile(file))
+        try:
+            with received.path.open("rb") as file:
+                stored = storage.save(path, MovableFile(file))
+        except OSError:
+            _drop_cut_off(storage, path, received.size)  # the disk is full
+            raise
         if stored != path and storage.exists(path):
             storage.delete(stored)  # another upload of the same bytes came first
     received.discard()
     return path
+
+
+def _drop_cut_off(storage: Storage, path: str, size: int) -> None:
+    """Where artifacts are on another file system than the uploads, storing one is a copy, and may end in the middle."""
+    if storage.exists(path) and storage.size(path) != size:
+        storage.delete(path)

@@ -1,5 +1,6 @@
 """Two workers at one job, a database that goes away, bytes half kept: what is left when an import goes wrong."""
 
+import errno
 import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import FileSystemStorage
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -138,3 +141,17 @@ def test_a_dry_run_takes_no_bytes_from_an_upload_of_the_same(
 
     left = [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()]
     assert left == [Path(settings.MEDIA_ROOT) / kept]
+
+
+def test_a_full_disk_leaves_no_half_of_the_bytes(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    def save(storage: FileSystemStorage, name: str, content: File[bytes]) -> str:
+        Path(storage.path(name)).parent.mkdir(parents=True, exist_ok=True)
+        Path(storage.path(name)).write_bytes(content.read()[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(FileSystemStorage, "save", save)
+
+    with pytest.raises(OSError, match="No space"):
+        keep_file(receive_chunks(iter([BODY])), agent.client_id)
+
+    assert [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()] == []
