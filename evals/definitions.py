@@ -2,11 +2,20 @@
 
 import hashlib
 import json
+from collections.abc import Iterable, Sequence
+from itertools import batched
+from typing import Any
+
+from django.db import models
 
 from evals.indicators import kind_of
 from evals.models import Definition, Indicator, ReasonCode
 from evals.records import EvaluatorRecord
 from reliability.models import Client
+
+MOST_AT_ONCE = 500
+
+type Judging = tuple[str, EvaluatorRecord | None]  # the indicator, and who judged
 
 
 def digest_definition(indicator: str, evaluator: EvaluatorRecord | None) -> str:
@@ -26,41 +35,61 @@ def digest_definition(indicator: str, evaluator: EvaluatorRecord | None) -> str:
 
 
 class DefinitionCache:
-    """Ids by meaning; what is new is stored on first sight."""
+    """Ids by meaning. `learn` looks up what is new, many at a time, and stores what nobody has stored yet."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self._definitions: dict[tuple[str, EvaluatorRecord | None], int] = {}
+        self._definitions: dict[Judging, int] = {}
         self._reasons: dict[str, int] = {}
 
     def definition_id(self, indicator: str, evaluator: EvaluatorRecord | None) -> int:
-        key = (indicator, evaluator)
-        if key not in self._definitions:
-            self._definitions[key] = self._store(indicator, evaluator)
-        return self._definitions[key]
+        return self._definitions[indicator, evaluator]
 
     def reason_id(self, code: str) -> int | None:
-        if not code:
-            return None
-        if code not in self._reasons:
-            reason, _ = ReasonCode.objects.get_or_create(client=self.client, code=code[:200])
-            self._reasons[code] = reason.pk
-        return self._reasons[code]
+        return self._reasons[code] if code else None
 
-    def _store(self, name: str, evaluator: EvaluatorRecord | None) -> int:
-        indicator, _ = Indicator.objects.get_or_create(
-            client=self.client, name=name[:200], defaults={"kind": kind_of(name)}
-        )
-        described = {"indicator": indicator, "manual": evaluator is None}
-        if evaluator is not None:
-            described |= {
-                "evaluator_name": evaluator.name[:200],
-                "evaluator_version": evaluator.version[:200],
-                "configuration_sha256": evaluator.configuration_sha256,
-                "deterministic": evaluator.deterministic,
-                "per_case": evaluator.per_case,
-            }
-        definition, _ = Definition.objects.get_or_create(
-            client=self.client, digest=digest_definition(name, evaluator), defaults=described
-        )
-        return definition.pk
+    def learn(self, judgings: Iterable[Judging], codes: Iterable[str]) -> None:
+        """Know these from now on. Call it outside of a transaction: two imports must not wait for each other."""
+        for some in batched(set(judgings) - self._definitions.keys(), MOST_AT_ONCE, strict=False):
+            self._learn_definitions(some)
+        for codes_ in batched(set(codes) - self._reasons.keys() - {""}, MOST_AT_ONCE, strict=False):
+            ids = self._ids(ReasonCode, "code", {code[:200]: ReasonCode(code=code[:200]) for code in codes_})
+            self._reasons |= {code: ids[code[:200]] for code in codes_}
+
+    def _learn_definitions(self, judgings: Sequence[Judging]) -> None:
+        names = {name[:200]: Indicator(name=name[:200], kind=kind_of(name)) for name, _ in judgings}
+        indicators = self._ids(Indicator, "name", names)
+        digests = {judging: digest_definition(*judging) for judging in judgings}
+        made = {digests[j]: _definition(j, digests[j], indicators[j[0][:200]]) for j in judgings}
+        ids = self._ids(Definition, "digest", made)
+        self._definitions |= {judging: ids[digest] for judging, digest in digests.items()}
+
+    def _ids(self, model: type[models.Model], field: str, rows: dict[str, Any]) -> dict[str, int]:
+        """Return the ids of the client's rows by the value of `field`; store those that are not there."""
+        known = self._stored(model, field, rows)
+        missing = sorted(rows.keys() - known.keys())  # ordered, so that two imports store in the same order
+        if not missing:
+            return known
+        for value in missing:
+            rows[value].client = self.client
+        model._default_manager.bulk_create([rows[value] for value in missing], ignore_conflicts=True)
+        return known | self._stored(model, field, missing)
+
+    def _stored(self, model: type[models.Model], field: str, values: Iterable[str]) -> dict[str, int]:
+        found = model._default_manager.filter(client=self.client, **{f"{field}__in": list(values)})
+        return dict(found.order_by().values_list(field, "pk"))
+
+
+def _definition(judging: Judging, digest: str, indicator_id: int) -> Definition:
+    _, evaluator = judging
+    if evaluator is None:
+        return Definition(digest=digest, indicator_id=indicator_id, manual=True)
+    return Definition(
+        digest=digest,
+        indicator_id=indicator_id,
+        evaluator_name=evaluator.name[:200],
+        evaluator_version=evaluator.version[:200],
+        configuration_sha256=evaluator.configuration_sha256,
+        deterministic=evaluator.deterministic,
+        per_case=evaluator.per_case,
+    )

@@ -95,7 +95,9 @@ class RunWriter:
         if self.run is None:
             return
         rows = BatchRows(self.run, self.scenarios, self.definitions, self.attempts + 1)
-        rows.settle(self.waiting)  # stores new definitions one by one, so that two imports cannot wait for each other
+        rows.settle(
+            self.waiting
+        )  # before the transaction: new definitions are stored at once, and no import waits for another
         with transaction.atomic():
             self.on_batch(self.rows_read, self.rows_stored)
             self.scenarios.store()

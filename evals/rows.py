@@ -165,11 +165,12 @@ class BatchRows:
         """Decide containment and outcome of each attempt, and look up what its evaluations refer to."""
         for record in records:
             scenario = self.scenarios.named(record.scenario)
-            settled = settle_attempt(scenario.record, record)
-            for evaluation in settled.evaluations:
-                self.definitions.definition_id(evaluation.indicator, evaluation.evaluator)
-                self.definitions.reason_id(evaluation.reason_code)
-            self._settled.append((scenario, record, settled))
+            self._settled.append((scenario, record, settle_attempt(scenario.record, record)))
+        evaluations = [evaluation for *_, settled in self._settled for evaluation in settled.evaluations]
+        self.definitions.learn(
+            ((evaluation.indicator, evaluation.evaluator) for evaluation in evaluations),
+            (evaluation.reason_code for evaluation in evaluations),
+        )
 
     def store(self) -> int:
         """Write all rows; return how many attempts and evaluations they were."""

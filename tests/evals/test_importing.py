@@ -3,6 +3,7 @@
 import errno
 import json
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from evals import importing, jobs
-from evals.models import Agent, Attempt, Import, ImportState, Run
+from evals.models import Agent, Attempt, Definition, Evaluation, Import, ImportState, Indicator, ReasonCode, Run
 from evals.options import ImportOptions
 from evals.records import Record
 from evals.storing import keep_file, receive_chunks
@@ -155,3 +156,24 @@ def test_a_full_disk_leaves_no_half_of_the_bytes(agent: Agent, monkeypatch: pyte
         keep_file(receive_chunks(iter([BODY])), agent.client_id)
 
     assert [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()] == []
+
+
+def test_many_new_words_are_learnt_together(
+    agent: Agent, alice: User, django_assert_max_num_queries: Callable[..., AbstractContextManager[object]]
+) -> None:
+    """One query for each of them let the lease of a large import run out."""
+    made = [
+        {"scenario": f"s{n}", "evaluations": [{"indicator": f"i{n}", "outcome": "FAIL", "reason_code": f"r{n}"}]}
+        for n in range(400)
+    ]
+
+    with django_assert_max_num_queries(80):
+        first = import_bytes(agent, json.dumps(document("r1", *made)).encode(), alice)
+    again = import_bytes(agent, json.dumps(document("r2", *made)).encode(), alice)
+
+    assert (first.state, again.state) == (ImportState.DONE, ImportState.DONE)
+    assert (Definition.objects.count(), Indicator.objects.count(), ReasonCode.objects.count()) == (400, 400, 400)
+    evaluation = Evaluation.objects.select_related("definition__indicator", "reason_code").get(
+        run=again.run, definition__indicator__name="i7"
+    )
+    assert (evaluation.reason_code and evaluation.reason_code.code) == "r7"
