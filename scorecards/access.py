@@ -5,6 +5,7 @@ import uuid
 from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from evals.access import list_agents
 from evals.models import Agent, Visibility
@@ -122,6 +123,17 @@ def list_evidence(standing: Standing, agent: Agent) -> QuerySet[EvidenceItem]:
 
 def get_evidence(standing: Standing, agent: Agent, item_id: uuid.UUID) -> EvidenceItem:
     return get_object_or_404(list_evidence(standing, agent), pk=item_id)
+
+
+def list_fact_checks(standing: Standing, agent: Agent | None = None) -> QuerySet[FactCheck]:
+    """Return the fact checks that wait for this very person, the most urgent first."""
+    checks = FactCheck.objects.filter(
+        revision__client=standing.client, revision__review__agent__in=list_agents(standing)
+    )
+    if agent is not None:
+        checks = checks.filter(revision__review__agent=agent)
+    open_now = checks.filter(closed_at=None, until__gte=timezone.localdate(), people=standing.user)
+    return open_now.select_related("revision__review__agent").order_by("until", "pk")
 
 
 def get_fact_check(standing: Standing, agent: Agent, number: int) -> FactCheck:

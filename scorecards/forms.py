@@ -182,7 +182,7 @@ def initial_of(score: DimensionScore) -> dict[str, Any]:
 
 
 def read_version(data: QueryDict) -> int:
-    """Return the version that a save may replace: "keep mine" sends that of the other save, which the person has seen."""
+    """Return the version that a save may replace: "keep mine" sends that of the other save, which was seen."""
     return _number(data.get("keep", "")) or sent_version(data)
 
 

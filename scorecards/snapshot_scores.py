@@ -135,11 +135,12 @@ def _describe_verification(item: EvidenceItem) -> VerificationPart | None:
     )
 
 
-def describe_steps(appearances: list[StepInRevision], seen_items: set[str]) -> list[StepPart]:
-    return [_describe_step(appearance, seen_items) for appearance in appearances]
+def describe_steps(appearances: list[StepInRevision], seen_items: set[str], *, with_levels: bool) -> list[StepPart]:
+    return [_describe_step(appearance, seen_items, with_levels=with_levels) for appearance in appearances]
 
 
-def _describe_step(appearance: StepInRevision, seen: set[str]) -> StepPart:
+def _describe_step(appearance: StepInRevision, seen: set[str], *, with_levels: bool) -> StepPart:
+    """A condition tells the recommendation, so it is kept back where levels are."""
     step = appearance.step
     return StepPart(
         id=str(step.pk),
@@ -153,7 +154,7 @@ def _describe_step(appearance: StepInRevision, seen: set[str]) -> StepPart:
         state_words=step.get_state_display(),
         accepted_by=step.accepted_by,
         accepted_until=step.accepted_until,
-        is_condition=appearance.is_condition,
+        is_condition=appearance.is_condition and with_levels,
         opened_on=step.created_at.date(),
         **{name: getattr(step, name) for name in STEP_SAME},
     )

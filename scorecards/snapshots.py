@@ -62,7 +62,7 @@ def _describe(scorecard: Scorecard, kind: SnapshotKind, *, for_client: bool, wit
         verdict=_verdict(scorecard) if with_levels else None,
         overall=_overall(scorecard) if with_levels else None,
         evidence=evidence,
-        steps=describe_steps(_list_steps(revision, for_client=for_client), seen),
+        steps=describe_steps(_list_steps(revision, for_client=for_client), seen, with_levels=with_levels),
         runs=[describe_run(run) for run in runs],
         remarks=[] if for_client else _remarks(revision),
         audit=_audit(revision),

@@ -11,6 +11,7 @@ from reliability.access import enter_client
 from reliability.htmx import render_page
 from reliability.models import Client, User
 from scorecards import portfolio
+from scorecards.access import list_fact_checks
 
 
 @login_required
@@ -40,6 +41,7 @@ def client(request: HttpRequest, client: str) -> HttpResponse:
         "standing": standing,
         "standings": portfolio.list_agent_standings([standing.client], for_client=for_client),
         "steps": portfolio.list_open_steps(standing.client, for_client=for_client),
+        "waiting_checks": list_fact_checks(standing),
         "publications": portfolio.list_publications(standing.client),
     }
     return render_page(request, "scorecards/client.html", "", context)
@@ -57,5 +59,6 @@ def agent(request: HttpRequest, client: str, agent: str) -> HttpResponse:
         "overview": agent_overview(standing, subject),
         "public_url": settings.PUBLIC_URL.rstrip("/"),
         "reviewed": reviewed,
+        "waiting_checks": list_fact_checks(standing, subject),
     }
     return render_page(request, "scorecards/agent.html", "", context)

@@ -23,9 +23,9 @@ def test_agent_query_count(
     browser = sign_in(bob)
 
     # session, user; client, membership; agent
-    # reviews: agents of the client, their last run, what is published, open steps
+    # reviews: agents of the client, their last run, what is published, open steps; fact checks that wait
     # runs, their measurements; class results and attempts of the latest
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         browser.get(URL)
 
 

@@ -176,6 +176,26 @@ def test_step_list_query_count(agent, alice, sign_in, steps, django_assert_num_q
         browser.get(at("step-list"))
 
 
+@pytest.mark.parametrize("who", ["alice", "bob"])
+def test_report_history_and_comparison_are_a_click_away(published, agent, alice, sign_in, request, who):
+    draft = Revision.objects.get(review__number=2)
+    making.publish(making.fill(draft, alice), alice)
+    browser = sign_in(request.getfixturevalue(who))
+    report = f'href="{reverse("report", args=["acme", "support-agent", 2, 1])}"'
+    history, compare = (
+        f'href="{reverse(name, args=["acme", "support-agent"])}' for name in ("review-history", "review-compare")
+    )
+    review = browser.get(reverse("review", args=["acme", "support-agent", 2])).content.decode()
+    assert report in review
+    assert f'{compare}?r=1&amp;r=2"' in review
+    reviews = browser.get(at("review-list")).content.decode()
+    assert f'{history}"' in reviews
+    assert f'{compare}"' in reviews
+    overview = browser.get("/acme/support-agent/").content.decode()
+    assert report in overview
+    assert f'{history}"' in overview
+
+
 @pytest.fixture
 def checked(published, alice, bob):
     """The draft of review 2 in a fact check for Bob."""
@@ -198,6 +218,16 @@ def test_fact_check_is_for_the_named_alone(checked, sign_in, bob, carol, charlie
         assert sign_in(person).post(check_at("fact-check-remark"), {"text": "x"}).status_code == 404
 
 
+@pytest.mark.parametrize("address", ["/acme/", "/acme/support-agent/"])
+def test_named_person_finds_the_fact_check_without_being_told(checked, sign_in, bob, carol, alice, address):
+    link = f'href="{check_at("fact-check")}"'
+    assert link in sign_in(bob).get(address).content.decode()
+    for person in (carol, alice):
+        assert link not in sign_in(person).get(address).content.decode()
+    FactCheck.objects.update(until=timezone.localdate() - timedelta(days=1))
+    assert link not in sign_in(bob).get(address).content.decode()
+
+
 def test_named_person_sees_that_page_only(checked, sign_in, bob):
     browser = sign_in(bob)
     for name in ("review", "review-edit", "review-publish"):
@@ -210,6 +240,16 @@ def test_fact_check_without_levels_shows_none(checked, sign_in, bob):
     assert "level-scale" not in page
     assert 'id="profile"' not in page
     assert "met on assertion" not in page
+
+
+def test_fact_check_without_levels_does_not_tell_the_recommendation_by_a_condition(published, alice, bob, sign_in):
+    draft = Revision.objects.get(review__number=2)
+    making.step_for(draft, alice, "A step that the answer depends on.", is_condition=True)
+    reviewing.submit_for_review(draft, by=alice)
+    open_fact_check(draft, people=[bob], until=timezone.localdate(), by=alice)
+    page = sign_in(bob).get(check_at("fact-check")).content.decode()
+    assert "A step that the answer depends on." in page
+    assert ">Condition<" not in page
 
 
 def test_fact_check_remark_comes_from_the_client(checked, sign_in, bob):
