@@ -20,14 +20,16 @@ def list_agents(standing: Standing) -> QuerySet[Agent]:
 
 
 def get_agent(standing: Standing, name: str) -> Agent:
-    """Return the agent by its slug or UUID."""
+    """Return the agent by its slug or UUID; a slug may look like a UUID, so it comes first."""
     agents = list_agents(standing)
     if "\0" in name:  # PostgreSQL refuses to compare with it
         raise Http404
+    if found := agents.filter(slug=name).first():
+        return found
     try:
         return get_object_or_404(agents, pk=uuid.UUID(name))
     except ValueError:
-        return get_object_or_404(agents, slug=name)
+        raise Http404 from None
 
 
 def list_runs(standing: Standing) -> RunQuerySet:

@@ -64,3 +64,12 @@ def test_form_beyond_the_limit_is_refused_before_it_is_read(
     for browser, address in ((sign_in(None), "/accounts/login/"), (sign_in(alice), "/acme/support-agent/upload/")):
         answer = browser.post(address, data=b"x" * 1_500_000, content_type="multipart/form-data; boundary=x")
         assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("slug", ["deadbeef" * 4, "123e4567-e89b-12d3-a456-426614174000"])
+def test_agent_whose_slug_looks_like_a_uuid_is_found(api: Api, agent: Agent, full_token: str, slug: str) -> None:
+    Agent.objects.create(client=agent.client, slug=slug, name="Odd agent")
+
+    assert api.get(f"/agents/{slug}", full_token).json()["slug"] == slug
+    assert api.get(f"/agents/{agent.pk}", full_token).json()["slug"] == agent.slug
+    assert api.get(f"/agents/{uuid.uuid4()}", full_token).status_code == 404
