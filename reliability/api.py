@@ -3,7 +3,7 @@
 import logging
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -74,6 +74,11 @@ def refuse_plainly(request: HttpRequest, error: HttpError) -> HttpResponse:
 @api.exception_handler(MultiPartParserError)
 def refuse_multipart(request: HttpRequest, error: MultiPartParserError) -> HttpResponse:
     return problem_response(400, detail=f"The multipart body cannot be read: {error}.", code="unreadable")
+
+
+@api.exception_handler(UnreadablePostError)
+def refuse_silence(request: HttpRequest, error: UnreadablePostError) -> HttpResponse:
+    return problem_response(408, detail="The body stopped coming.", code="cut_off")
 
 
 @api.exception_handler(SuspiciousOperation)

@@ -1,16 +1,20 @@
 """Addresses that no client of ours makes: NUL, times before year 1, places past the end, forms beyond the limit."""
 
 import base64
+import io
 import json
 import uuid
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client as Browser
+from django.test import RequestFactory
 from pytest_django import Settings
 
 from evals.models import Agent
 from reliability.models import User
+from reliability.wsgi import SILENCE_SECONDS, application
 from tests.conftest import Api
 from tests.run_documents import attempt, document, import_document
 
@@ -73,3 +77,24 @@ def test_agent_whose_slug_looks_like_a_uuid_is_found(api: Api, agent: Agent, ful
     assert api.get(f"/agents/{slug}", full_token).json()["slug"] == slug
     assert api.get(f"/agents/{agent.pk}", full_token).json()["slug"] == agent.slug
     assert api.get(f"/agents/{uuid.uuid4()}", full_token).status_code == 404
+
+
+class SilentBody(io.BytesIO):
+    """What gunicorn's body does once its socket has waited long enough."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        raise TimeoutError("timed out")
+
+
+def test_body_that_stops_coming_holds_no_thread(agent: Agent, full_token: str) -> None:
+    waits, statuses = [], []
+    environ = RequestFactory().generic("POST", "/api/v1/agents/support-agent/runs").environ | {
+        "HTTP_AUTHORIZATION": f"Bearer {full_token}",
+        "CONTENT_LENGTH": "1000",
+        "wsgi.input": SilentBody(),
+        "gunicorn.socket": SimpleNamespace(settimeout=waits.append),
+    }
+
+    application(environ, lambda status, headers: statuses.append(status))
+
+    assert (waits, statuses) == ([SILENCE_SECONDS], ["408 Request Timeout"])
