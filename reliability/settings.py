@@ -225,5 +225,9 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"kombu.connection": {"level": "ERROR"}},  # it warns that a folder has no host name
+    "loggers": {
+        "kombu.connection": {"level": "ERROR"},  # it warns that a folder has no host name
+        "weasyprint.progress": {"propagate": False},  # a line for each page
+        "fontTools": {"level": "WARNING"},
+    },
 }

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from evals.measures.counts import AttemptCounts, Counts
-from evals.measures.display import format_execution, format_range
+from evals.measures.display import format_counts, format_execution, format_range
 from evals.measures.summary import Measure
 from evals.records import Finding
 
@@ -387,6 +387,19 @@ class RunPart(Part, frozen=True, kw_only=True):
     @property
     def measure(self) -> Measure:
         return self.counts.measure
+
+    @property
+    def measurements(self) -> int:
+        """How many unrelated measurements the run holds: with several there is no rate of the run."""
+        return len({(tuple(c.categories), c.adversarial, c.indicator, c.evaluator) for c in self.classes})
+
+    @property
+    def has_rate(self) -> bool:
+        return self.measurements == 1
+
+    @property
+    def counts_words(self) -> str:
+        return format_counts(self.counts.counts)
 
     @property
     def has_containment(self) -> bool:

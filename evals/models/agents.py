@@ -93,6 +93,8 @@ class Definition(models.Model):
     def evaluator(self) -> str:
         if self.manual:
             return "a person"
+        if self.per_case:  # the version is the case's own, and several cases stand on one line
+            return self.evaluator_name
         return f"{self.evaluator_name} {self.evaluator_version}".strip()
 
 

@@ -13,6 +13,20 @@ def hatch(x: float, width: float, *, height: float = 10, step: float = 4) -> str
     return "".join(strokes) if width > 0 else ""
 
 
+def strikes(x: float, width: float, *, height: float = 10, step: float = 10) -> str:
+    """Return crosses inside the rectangle at (x, 0), as many as fit whole; at least one stroke in a narrow one."""
+    number = int(width // step)
+    if not number:
+        return f"M{figure(x)} {figure(height)}L{figure(x + width)} 0"
+    margin = (width - number * step) / 2
+    crosses = []
+    for place in range(number):
+        left = x + margin + place * step + 2.5
+        right = left + step - 5
+        crosses.append(f"M{figure(left)} 2.5L{figure(right)} 7.5M{figure(left)} 7.5L{figure(right)} 2.5")
+    return "".join(crosses)
+
+
 def dots(x: float, width: float, *, height: float = 10, step: float = 3.4) -> str:
     """Return dots (short strokes with round caps) on a staggered grid inside the rectangle at (x, 0)."""
     strokes = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from .drawing import dots, hatch, rounded
+from .drawing import dots, hatch, rounded, strikes
 from .wording import Share, percent
 
 GAP = 1.0
@@ -50,6 +50,10 @@ class ResultBar:
     sentence: str
 
 
+# Told apart without colour: PASS is solid, FAIL is struck through in the colour of the paper.
+TEXTURES = {"UNKNOWN": hatch, "ERROR": dots, "FAIL": strikes}
+
+
 def result_bar(counts: HasCounts, *, interval: tuple[Share, Share] | None = None, width: float = 240) -> ResultBar:
     """Lay out PASS, UNKNOWN, ERROR, FAIL to scale; the interval of the rate stands above on a scale of 0 to 100%."""
     numbers = {"PASS": counts.passed, "UNKNOWN": counts.unknown, "ERROR": counts.error, "FAIL": counts.failed}
@@ -57,7 +61,7 @@ def result_bar(counts: HasCounts, *, interval: tuple[Share, Share] | None = None
     widths = _widths([number for _, number in present], width - GAP * max(0, len(present) - 1))
     parts, x = [], 0.0
     for (outcome, number), part_width in zip(present, widths, strict=True):
-        texture = {"UNKNOWN": hatch, "ERROR": dots}[outcome](x, part_width) if outcome in ("UNKNOWN", "ERROR") else ""
+        texture = TEXTURES[outcome](x, part_width) if outcome in TEXTURES else ""
         parts.append(Part(outcome, number, rounded(x), rounded(part_width), texture))
         x += part_width + GAP
     return ResultBar(

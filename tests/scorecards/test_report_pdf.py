@@ -76,8 +76,10 @@ def test_numbers_are_those_of_page_and_api(pages, autumn):
     """Page and API print the snapshot's own measures; so does the report, line by line."""
     text = squeezed(" ".join(pages))
     for run in autumn.runs:
-        for words in (run.measure.counts_words, run.measure.interval_words, run.attempts.execution_words):
+        for words in (run.measure.counts_words, run.attempts.range_words, run.attempts.execution_words):
             assert squeezed(words) in text
+        # A run of several measurements has no rate, not even in the sentence of its bar.
+        assert (squeezed(run.measure.interval_words) in text) is run.has_rate
         for line in run.classes:
             counts = line.measure.counts
             numbers = f"{counts.passed}{counts.failed}{counts.unknown}{counts.error}"
