@@ -24,7 +24,7 @@ $(STAMP): requirements.lock
 
 install: $(STAMP)  ## make .venv with the locked dependencies
 
-demo: install  ## load the demo and serve it on 127.0.0.1:$(PORT)
+demo: install  ## load the demo and serve it on 127.0.0.1, port PORT (8000 unless set)
 	$(BIN)/python manage.py migrate --verbosity 0
 	$(BIN)/python manage.py collectstatic --no-input --verbosity 0
 	$(BIN)/python manage.py demo

@@ -88,7 +88,9 @@ class TokenForm(forms.Form):
         queryset=User.objects.none(), required=False, empty_label="All agents", help_text="One agent only, if you can."
     )
     scopes = forms.MultipleChoiceField(
-        choices=Scope.choices, widget=forms.CheckboxSelectMultiple, initial=[Scope.RUNS_WRITE]
+        choices=[(s.value, s.label) for s in Scope if s != Scope.EVIDENCE_WRITE],  # nothing receives it yet
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Scope.RUNS_WRITE],
     )
     days = forms.IntegerField(label="Days until it expires", min_value=1, max_value=3650)
 

@@ -1,6 +1,7 @@
 """A client's own pages: settings, members, tokens, audit log."""
 
 import uuid
+from collections.abc import Iterable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -14,7 +15,18 @@ from reliability.access import Standing, enter_client, require_administrator, re
 from reliability.errors import AppError
 from reliability.forms import AssignForm, ClientForm, InviteMemberForm, MemberForm, TokenForm
 from reliability.htmx import render_page
-from reliability.models import Assignment, AuditChain, AuditEntry, Client, Invitation, Membership, Role, Scope, Token
+from reliability.models import (
+    Assignment,
+    AuditChain,
+    AuditEntry,
+    Client,
+    Invitation,
+    Membership,
+    Role,
+    Scope,
+    Token,
+    User,
+)
 
 AUDIT_PAGE = 100
 
@@ -168,6 +180,12 @@ def token_revoke(request: HttpRequest, client: str, token_id: uuid.UUID) -> Http
     return redirect("token-list", client=client)
 
 
+def _user_ids(entries: Iterable[AuditEntry]) -> set[int]:
+    """The log keeps ids, so that a name is no part of the chain; the page says who they are today."""
+    words = (entry.actor.partition(" ") for entry in entries)
+    return {int(key) for kind, _, key in words if kind == "user" and key.isdecimal()}
+
+
 @login_required
 def audit_list(request: HttpRequest, client: str) -> HttpResponse:
     standing = _enter_internal(request, client)
@@ -177,5 +195,8 @@ def audit_list(request: HttpRequest, client: str) -> HttpResponse:
     number = request.GET.get("page", "1")
     if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= pages.num_pages:
         raise Http404
-    context = {"standing": standing, "chain": chain, "page": pages.page(int(number))}
+    page = pages.page(int(number))
+    names = {f"user {user.pk}": str(user) for user in User.objects.filter(pk__in=_user_ids(page.object_list))}
+    rows = [(entry, names.get(entry.actor, entry.actor)) for entry in page.object_list]
+    context = {"standing": standing, "chain": chain, "page": page, "rows": rows}
     return render_page(request, "reliability/audit_list.html", "", context)

@@ -59,7 +59,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   spy();
   if (ctx?.response?.status === 200 && document.querySelector("[data-saved]")?.textContent === "Saved") {
-    sayInLine("saved", `Saved ${new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}`);
+    sayInLine("saved", `Saved ${new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" })}`);
   }
   // Where the answer replaced the element that asked, htmx names the new one as the source.
   const replaced = document.activeElement === document.body ? ctx?.sourceElement : null;

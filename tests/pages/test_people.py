@@ -175,3 +175,20 @@ def test_portfolio_takes_the_same_queries(
     # session, user, clients; agents, snapshots, steps, drafts
     with django_assert_num_queries(7):  # type: ignore[attr-defined]
         browser.get("/")
+
+
+def test_audit_log_names_people_and_keeps_their_ids_in_the_chain(alice: User, agent: Agent, sign_in: SignIn) -> None:
+    browser = sign_in(alice)
+    browser.post("/acme/-/tokens/", {"name": "ci", "agent": "", "scopes": ["runs:write"], "days": "30"})
+
+    page = browser.get("/acme/-/audit/").content.decode()
+
+    assert f'title="user {alice.pk}">{alice}</td>' in page
+    assert f">user {alice.pk}<" not in page
+
+
+def test_token_for_what_nothing_receives_is_not_offered(alice: User, agent: Agent, sign_in: SignIn) -> None:
+    browser = sign_in(alice)
+    assert "evidence:write" not in browser.get("/acme/-/tokens/").content.decode()
+    browser.post("/acme/-/tokens/", {"name": "x", "agent": "", "scopes": ["evidence:write"], "days": "30"})
+    assert not Token.objects.exists()
