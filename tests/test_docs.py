@@ -16,7 +16,7 @@ from tests.conftest import Api
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 SETTINGS = "".join((ROOT / "reliability" / name).read_text() for name in ("settings.py", "bootstrap.py"))
-READ = re.compile(r'''(?:env_\w+|getenv)\(\s*["']([A-Z_]+)["']''')
+READ = re.compile(r"""(?:env_\w+|getenv)\(\s*["']([A-Z_]+)["']""")
 TABLE = re.compile(r"^\| `([A-Z_]+)`", re.MULTILINE)
 
 
