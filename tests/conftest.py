@@ -157,6 +157,12 @@ def other_token(other_org: Client) -> str:
     return issue_token(other_org, name="theirs", scopes=[Scope.RUNS_WRITE, Scope.READ]).secret
 
 
+def read_through(answer: Any) -> None:
+    """Read a download to its end, which closes its file; closing the answer would end PostgreSQL's connection too."""
+    if answer.streaming:
+        list(answer.streaming_content)
+
+
 @pytest.fixture
 def api() -> "Api":
     return Api()

@@ -10,7 +10,7 @@ from reliability.models import Client, Scope
 from reliability.people import issue_token
 from scorecards.demo.loading import load_demo
 from scorecards.models import Review
-from tests.conftest import Api
+from tests.conftest import Api, read_through
 
 TOKENS = ("writer", "reader", "one_agent", "other_agent", "evidence", "other_client", "nobody")
 UPLOAD = (200, 403, 200, 404, 403, 404, 401)
@@ -75,7 +75,7 @@ class World:
             answer = api.upload(BODY, self.tokens[token])
             return 200 if answer.status_code == 201 else answer.status_code
         answer = api.get(self.path(template), self.tokens[token])
-        answer.close()  # a report is an open file
+        read_through(answer)
         return 200 if answer.status_code == 202 else answer.status_code
 
 

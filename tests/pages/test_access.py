@@ -26,6 +26,7 @@ from scorecards.fact_checks import open_fact_check
 from scorecards.models import EvidenceItem, NextStep, Revision, RevisionState, SourceType
 from scorecards.remarks import Place, add_remark
 from scorecards.reviewing import submit_for_review
+from tests.conftest import read_through
 
 CAST = ("alice", "bob", "carol", "dora", "charlie", "erin", "frank", "nobody")
 # What each of the cast gets, in that order: "ok" is anything but a refusal.
@@ -274,7 +275,7 @@ def _open(world: World, name: str, values: dict[str, Any], person: str) -> Any:
             if name in POSTED
             else browser.get(path)
         )
-        answer.close()
+        read_through(answer)
         transaction.set_rollback(True)
     if answer.status_code == 302 and "/accounts/login/" in answer["Location"]:
         return "login"

@@ -7,6 +7,7 @@ from django.test import Client as Browser
 
 from evals.models import Agent, Run
 from reliability.models import User
+from tests.conftest import read_through
 from tests.run_documents import attempt, document, import_document
 
 SignIn = Callable[[User | None], Browser]
@@ -41,7 +42,7 @@ def _address(template: str, run: Run) -> str:
 
 def _status(browser: Browser, address: str) -> int:
     answer = browser.get(address)
-    answer.close()  # a download holds its file open
+    read_through(answer)
     return answer.status_code
 
 
