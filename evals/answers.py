@@ -176,6 +176,6 @@ def _summary(job: Import, result: dict[str, Any]) -> str:
     if not result:
         return f"{job.get_phase_display()}: {format_quantity(job.rows_read, 'row')} read"
     counts = result["run"]["counts"]
-    words = f"{counts['total']:,} evaluations: {counts['pass']:,} PASS, {counts['fail']:,} FAIL, "
+    words = f"{format_quantity(counts['total'], 'evaluation')}: {counts['pass']:,} PASS, {counts['fail']:,} FAIL, "
     words += f"{counts['unknown']:,} UNKNOWN, {counts['error']:,} ERROR"
     return f"Would import {words}. Nothing was stored." if job.dry_run else f"Imported {words}."

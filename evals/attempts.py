@@ -12,6 +12,7 @@ from evals.models import Attempt, Evaluation, Run
 from evals.records import Containment, Outcome
 
 PAGE_SIZE = 50
+MOST_CHOICES = 200  # of a filter
 NEED_A_PERSON = {Outcome.FAIL: 8, Outcome.ERROR: 4, Outcome.UNKNOWN: 4}  # worst first; so many on the run's page
 
 
@@ -135,8 +136,12 @@ def list_evaluations(attempt: Attempt) -> list[Evaluation]:
 
 
 def list_variants(run: Run) -> list[str]:
-    return sorted(set(run.class_results.order_by().values_list("variant", flat=True).distinct()) - {""})
+    """Return the variants to choose from, at most two hundred."""
+    variants = run.class_results.exclude(variant="").order_by("variant").values_list("variant", flat=True)
+    return list(variants.distinct()[:MOST_CHOICES])
 
 
 def list_classes(run: Run) -> list[str]:
-    return sorted(set(run.class_results.order_by().values_list("class_id", flat=True).distinct()))
+    """Return the classes to choose from, at most two hundred."""
+    classes = run.class_results.order_by("class_id").values_list("class_id", flat=True)
+    return list(classes.distinct()[:MOST_CHOICES])

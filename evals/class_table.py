@@ -13,6 +13,8 @@ from evals.models import Attempt, ClassResult, Definition, Run
 from evals.records import Category, Outcome
 from evals.taxonomy import shipped_taxonomy
 
+MOST_LINES = 50  # of one class on a page
+
 
 @dataclass(frozen=True, slots=True)
 class ClassLine:
@@ -44,6 +46,15 @@ class ClassGroup:
     @property
     def counts(self) -> Counts:
         return sum_counts(line.measure.counts for line in self.lines)
+
+    @property
+    def shown_lines(self) -> tuple[ClassLine, ...]:
+        """What a page shows; the API has all."""
+        return self.lines[:MOST_LINES]
+
+    @property
+    def hidden_lines(self) -> int:
+        return len(self.lines) - len(self.shown_lines)
 
     @property
     def single(self) -> ClassLine | None:

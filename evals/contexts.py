@@ -54,6 +54,9 @@ OPEN_BUCKETS = (Bucket.NEWLY_FAILING, Bucket.FIXED, Bucket.BECAME_UNKNOWN, Bucke
 SHOWN_PER_BUCKET = 50
 
 
+MOST_CLASSES = 100  # on a run's page
+
+
 @dataclass(frozen=True, slots=True)
 class RunPage:
     """All that the run's page says."""
@@ -75,6 +78,15 @@ class RunPage:
     @property
     def attempts(self) -> AttemptCounts:
         return attempt_counts(self.run)
+
+    @property
+    def shown_groups(self) -> list[ClassGroup]:
+        """Worst first; the API has all."""
+        return self.groups[:MOST_CLASSES]
+
+    @property
+    def hidden_groups(self) -> int:
+        return len(self.groups) - len(self.shown_groups)
 
     @property
     def measure(self) -> Measure:

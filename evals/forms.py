@@ -9,14 +9,15 @@ from evals.models import Agent, MadeBy, Run, Visibility
 from evals.options import ImportOptions
 from evals.parsers import FORMATS
 from evals.records import Mode, Origin
+from reliability.forms import SuggestsSlug
 
 
-class AgentForm(forms.ModelForm[Agent]):
+class AgentForm(SuggestsSlug, forms.ModelForm[Agent]):
     class Meta:
         model = Agent
         fields = ["name", "slug", "purpose", "risk_tier", "owner", "repository"]
         help_texts = {
-            "slug": "Stands in addresses and in the upload command, for example support-agent.",
+            "slug": "Stands in addresses and in the upload command; left out, it comes from the name.",
             "repository": "Where its code lives, if that may be said.",
         }
         widgets = {"purpose": forms.Textarea(attrs={"rows": 3})}

@@ -160,11 +160,16 @@ class ProgressOut(Out):
 
 
 class ImportOut(Out):
-    """A job. `run`, `classes` and `differences` come when it is done; `errors` when it was refused."""
+    """A job; what a person looks for in a CI log comes first.
 
+    `run`, `classes` and `differences` come when it is done; `errors` when it was refused.
+    """
+
+    summary: str
+    state: str
+    links: LinksOut
     id: str
     agent: str
-    state: str
     phase: str
     dry_run: bool
     progress: ProgressOut
@@ -174,11 +179,9 @@ class ImportOut(Out):
     code: str
     detail: str
     errors: list[dict[str, Any]]
-    summary: str
     run: dict[str, Any] | None
     classes: list[dict[str, Any]]
     differences: list[dict[str, Any]]
-    links: LinksOut
 
 
 class ScenarioOut(Out):

@@ -15,6 +15,7 @@ def data_dir() -> Path:
 def prepare_data_dir() -> None:
     """Make what is missing; existing files stay as they are."""
     root = data_dir()
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)  # the database and the artifacts are nobody else's
     for folder in FOLDERS:
         (root / folder).mkdir(parents=True, exist_ok=True)
     secret = root / "secret_key"

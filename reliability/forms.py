@@ -5,16 +5,34 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
+from django.utils.text import slugify
 
 from reliability.models import Client, Role, Scope, User
+from reliability.models.people import validate_slug
 
 
-class ClientForm(forms.ModelForm[Client]):
+class SuggestsSlug(forms.BaseForm):
+    """A slug that is left out comes from the name. Mix it in before ModelForm."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+
+    def clean_slug(self) -> str:
+        given: str = self.cleaned_data["slug"]
+        slug = given or slugify(self.cleaned_data.get("name", ""))[:50].strip("-")
+        if not slug:
+            raise forms.ValidationError("Give a slug: none can be made from this name.")
+        validate_slug(slug)
+        return slug
+
+
+class ClientForm(SuggestsSlug, forms.ModelForm[Client]):
     class Meta:
         model = Client
         fields = ["name", "slug", "time_zone", "second_person_publishes"]
         help_texts = {
-            "slug": "Stands in addresses, for example acme. A change breaks old links.",
+            "slug": "Stands in addresses; left out, it comes from the name. A change breaks old links.",
             "time_zone": "For calendar months and dates, for example Europe/Berlin.",
         }
 

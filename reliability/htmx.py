@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.cache import patch_vary_headers
+from django.utils.cache import patch_cache_control, patch_vary_headers
 from django_htmx.middleware import HtmxDetails
 
 
@@ -24,5 +24,7 @@ def render_page(
     """Render `template`, or only its partial `partial` (which is also the DOM id that it replaces) for HTMX."""
     name = f"{template}#{partial}" if partial and wants_partial(request) else template
     response = render(request, name, context, status=status)
+    if "Cache-Control" not in response:
+        patch_cache_control(response, private=True, no_cache=True)
     patch_vary_headers(response, ["HX-Request", "HX-Request-Type", "HX-History-Restore-Request"])
     return response

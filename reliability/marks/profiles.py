@@ -35,6 +35,7 @@ class ProfileMark:
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
     name: str
+    name_y: float
     y: float
     marks: tuple[ProfileMark, ...]
     joined: tuple[float, float] | None
@@ -49,8 +50,8 @@ class Profile:
     bottom: float
     left: float
     right: float
-    steps: tuple[tuple[int, float], ...]
-    bar_x: float
+    steps: tuple[tuple[int, float, str], ...]  # level, where it stands, its line
+    bar: str
     key: tuple[ProfileMark, ...]
     lines: tuple[ProfileLine, ...]
     sentence: str
@@ -58,21 +59,35 @@ class Profile:
 
 SHAPES = ("disc", "diamond", "square", "wedge")  # newest first
 ROW = 30
+NARROW = 480  # below it names stand over their rows
+NARROW_ROW, NAME = 44, 16
 LETTER = 7.0  # of a 13 px label, generously
 
 
 def profile(rows: Sequence[ProfileRow], *, reviews: Sequence[str] = (), width: float = 560) -> Profile:
     """Draw dimensions as rows and up to four reviews as marks on them; `reviews` names them, oldest first."""
+    narrow = width < NARROW
     longest = max((len(row.name) for row in rows), default=0)
-    left, right = max(168.0, longest * LETTER), width - 112
+    left, right = 0.0 if narrow else max(168.0, longest * LETTER), width - 112
+    row_height, name_height = (NARROW_ROW, NAME) if narrow else (ROW, 0)
     keyed = len(reviews) > 1
     top = 40.0 if keyed else 18.0
-    bottom = top + ROW * len(rows)
+    bottom = top + row_height * len(rows)
 
     def x(level: int) -> float:
         return rounded(left + 10 + (right - left - 20) * level / 5)
 
-    lines = tuple(_profile_line(row, top + ROW * (place + 0.5), x, reviews) for place, row in enumerate(rows))
+    def rule(level: int) -> str:
+        """Return the line of a level: from top to bottom, or through each row but not through its name."""
+        if not narrow:
+            return f"M{x(level)} {top}V{bottom}"
+        starts = (top + row_height * place + name_height for place in range(len(rows)))
+        return "".join(f"M{x(level)} {start + 3}v{row_height - name_height - 6}" for start in starts)
+
+    middle = (row_height + name_height) / 2
+    lines = tuple(
+        _profile_line(row, top + row_height * place + middle, name_height, x, reviews) for place, row in enumerate(rows)
+    )
     return Profile(
         width=width,
         height=bottom + 4,
@@ -80,15 +95,17 @@ def profile(rows: Sequence[ProfileRow], *, reviews: Sequence[str] = (), width: f
         bottom=bottom,
         left=left,
         right=right,
-        steps=tuple((level, x(level)) for level in range(6)),
-        bar_x=x(BAR_LEVEL),
+        steps=tuple((level, x(level), rule(level)) for level in range(6)),
+        bar=rule(BAR_LEVEL),
         key=_profile_key(reviews) if keyed else (),
         lines=lines,
         sentence=_profile_sentence(rows, reviews),
     )
 
 
-def _profile_line(row: ProfileRow, y: float, x: Callable[[int], float], reviews: Sequence[str]) -> ProfileLine:
+def _profile_line(
+    row: ProfileRow, y: float, name_height: float, x: Callable[[int], float], reviews: Sequence[str]
+) -> ProfileLine:
     if len(row.scores) > len(SHAPES):
         raise ValueError(f"a profile shows at most {len(SHAPES)} reviews")
     placed = [(age, score) for age, score in enumerate(reversed(row.scores)) if score.level is not None]
@@ -103,7 +120,8 @@ def _profile_line(row: ProfileRow, y: float, x: Callable[[int], float], reviews:
     xs = [mark.x for mark in marks]
     joined = (min(xs), max(xs)) if len(set(xs)) > 1 else None
     # the newest is drawn last, over the others
-    return ProfileLine(row.name, y, tuple(reversed(marks)), joined, _score_words(row.scores))
+    name_y = y - name_height * 1.25 if name_height else y
+    return ProfileLine(row.name, name_y, y, tuple(reversed(marks)), joined, _score_words(row.scores))
 
 
 def _mark(age: int, x: float, y: float, score: Score, title: str) -> ProfileMark:

@@ -62,7 +62,7 @@ def test_answer_says_what_was_understood(api: Api, agent: Agent, full_token: str
     answer = api.upload(ONE_PASS, full_token, query="commit=abc123&branch=main")
 
     body = answer.json()
-    assert body["summary"] == "Imported 1 evaluations: 1 PASS, 0 FAIL, 0 UNKNOWN, 0 ERROR."
+    assert body["summary"] == "Imported 1 evaluation: 1 PASS, 0 FAIL, 0 UNKNOWN, 0 ERROR."
     assert (body["run"]["commit"], body["run"]["branch"], body["run"]["format"]) == ("abc123", "main", "run-v1")
     assert body["run"]["intake"] == "closed"
     assert body["classes"][0]["reliability"] == {"numerator": 1, "denominator": 1, "text": "100%"}

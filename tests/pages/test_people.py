@@ -192,3 +192,19 @@ def test_token_for_what_nothing_receives_is_not_offered(alice: User, agent: Agen
     assert "evidence:write" not in browser.get("/acme/-/tokens/").content.decode()
     browser.post("/acme/-/tokens/", {"name": "x", "agent": "", "scopes": ["evidence:write"], "days": "30"})
     assert not Token.objects.exists()
+
+
+def test_slug_comes_from_the_name_when_left_out(erin: User, sign_in: SignIn) -> None:
+    browser = sign_in(erin)
+    browser.post("/-/clients/new/", {"name": "Müller & Söhne", "slug": "", "time_zone": "UTC"})
+    browser.post("/muller-sohne/-/agents/new/", {"name": "Support agent 2", "risk_tier": "low"})
+
+    assert Client.objects.get().slug == "muller-sohne"
+    assert Agent.objects.get().slug == "support-agent-2"
+    answer = browser.post("/-/clients/new/", {"name": "返金", "slug": "", "time_zone": "UTC"})
+    assert answer.status_code == 422
+    assert "Give a slug" in answer.content.decode()
+
+
+def test_pages_are_not_kept_by_shared_caches(alice: User, sign_in: SignIn) -> None:
+    assert "private" in sign_in(alice).get("/acme/-/members/")["Cache-Control"]

@@ -215,3 +215,14 @@ def test_run_change_refuses_nonsense(sign_in: SignIn, alice: User, agent: Agent)
     run.refresh_from_db()
     assert answer.status_code == 422
     assert run.visibility == "client"
+
+
+def test_run_of_very_many_classes_shows_the_worst_and_says_so(agent, alice, sign_in):
+    scenarios = [{"key": f"s{n}", "class": f"class-{n:03}"} for n in range(120)]
+    attempts = [attempt(f"s{n}", "FAIL" if n == 119 else "PASS") for n in range(120)]
+    run = import_document(agent, document("many", *attempts, scenarios=scenarios), alice)
+
+    page = sign_in(alice).get(run.get_absolute_url()).content.decode()
+
+    assert "class-119" in page
+    assert "and 20 more classes" in page
