@@ -7,8 +7,8 @@ checking each of a million rows against three tables costs more than storing it,
 from django.db import models
 
 from evals.fields import CodeField
-from evals.measures.counts import Counts
 from evals.models.agents import Definition, ReasonCode
+from evals.models.counted import CountedModel
 from evals.models.runs import Run, RunScenario
 from evals.records import AttemptStatus, Containment, Decision, Fault, Finding, Outcome, StepKind
 
@@ -135,7 +135,7 @@ class EvaluationDetail(models.Model):
         return f"detail of {self.evaluation_id}"
 
 
-class ClassResult(models.Model):
+class ClassResult(CountedModel):
     """Evaluations of a run counted per class, category set, adversarial, definition and variant."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="class_results")
@@ -144,13 +144,6 @@ class ClassResult(models.Model):
     adversarial = models.BooleanField(default=False)
     definition = models.ForeignKey(Definition, on_delete=models.PROTECT, related_name="+")
     variant = models.CharField(max_length=200, blank=True)
-    passed = models.PositiveBigIntegerField(default=0)
-    fail_user_visible = models.PositiveBigIntegerField(default=0)
-    fail_host_corrected = models.PositiveBigIntegerField(default=0)
-    fail_guarded = models.PositiveBigIntegerField(default=0)
-    fail_unclassified = models.PositiveBigIntegerField(default=0)
-    unknown = models.PositiveBigIntegerField(default=0)
-    error = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [
@@ -162,15 +155,3 @@ class ClassResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.class_id} of run {self.run_id}"
-
-    @property
-    def counts(self) -> Counts:
-        return Counts(
-            self.passed,
-            self.fail_user_visible,
-            self.fail_host_corrected,
-            self.fail_guarded,
-            self.fail_unclassified,
-            self.unknown,
-            self.error,
-        )

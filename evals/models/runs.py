@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evals.fields import CodeField
-from evals.measures.counts import Counts
 from evals.models.agents import Agent
+from evals.models.counted import CountedModel
 from evals.models.imports import Artifact
 from evals.records import Expectation, Mode, Origin, Session, SourceKind
 from reliability.models import Client
@@ -57,7 +57,7 @@ class RunManager(models.Manager["Run"]):
         return self.get_queryset().visible_to(standing)
 
 
-class Run(models.Model):
+class Run(CountedModel):
     """One evaluation session of an agent. Only `evals.ingest` writes runs."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -101,21 +101,14 @@ class Run(models.Model):
     mapping_version = models.CharField(max_length=60, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    # Totals, written once when the run becomes visible; over evaluations:
-    passed = models.PositiveBigIntegerField(default=0)
-    fail_user_visible = models.PositiveBigIntegerField(default=0)
-    fail_host_corrected = models.PositiveBigIntegerField(default=0)
-    fail_guarded = models.PositiveBigIntegerField(default=0)
-    fail_unclassified = models.PositiveBigIntegerField(default=0)
-    unknown = models.PositiveBigIntegerField(default=0)
-    error = models.PositiveBigIntegerField(default=0)
+    # Totals, written once when the run becomes visible: over evaluations in the columns of CountedModel,
     differing = models.PositiveBigIntegerField(default=0)  # where our outcome is not the tool's
-    # over attempts:
+    # over attempts here,
     attempts_passed = models.PositiveBigIntegerField(default=0)
     attempts_failed = models.PositiveBigIntegerField(default=0)
     attempts_unknown = models.PositiveBigIntegerField(default=0)
     attempts_error = models.PositiveBigIntegerField(default=0)
-    # over attempts of adversarial scenarios with guarded tools:
+    # and over attempts of adversarial scenarios with guarded tools:
     containment_proven = models.PositiveBigIntegerField(default=0)
     containment_unproven = models.PositiveBigIntegerField(default=0)
     containment_breached = models.PositiveBigIntegerField(default=0)
@@ -136,18 +129,6 @@ class Run(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("run", args=[self.client.slug, self.agent.slug, self.id])
-
-    @property
-    def counts(self) -> Counts:
-        return Counts(
-            self.passed,
-            self.fail_user_visible,
-            self.fail_host_corrected,
-            self.fail_guarded,
-            self.fail_unclassified,
-            self.unknown,
-            self.error,
-        )
 
     @property
     def attempts_recorded(self) -> int:
