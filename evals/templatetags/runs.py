@@ -162,6 +162,12 @@ def quantity(number: int, noun: str) -> str:
 
 
 @register.filter
+def largest_first(totals: dict[str, int]) -> list[tuple[str, int]]:
+    """Return the items in an order of their own: a database need not keep that of the artifact."""
+    return sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+
+
+@register.filter
 def thousands(number: int | None) -> str:
     return "unknown" if number is None else f"{number:,}"
 

@@ -86,6 +86,7 @@ class SilentBody(io.BytesIO):
         raise TimeoutError("timed out")
 
 
+@pytest.mark.django_db(transaction=True)  # a WSGI request closes a connection that is inside a transaction
 def test_body_that_stops_coming_holds_no_thread(agent: Agent, full_token: str) -> None:
     waits, statuses = [], []
     environ = RequestFactory().generic("POST", "/api/v1/agents/support-agent/runs").environ | {

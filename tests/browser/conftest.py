@@ -1,8 +1,10 @@
 """A real Chromium against a live server. A page that logs an error, or breaks the CSP, fails its test."""
 
+import gc
 import os
 import re
 import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,13 @@ type OpenPage = Callable[..., Page]
 def pytest_configure(config: pytest.Config) -> None:
     for line in LEFT_OPEN:
         config.addinivalue_line("filterwarnings", line)
+
+
+def pytest_sessionfinish() -> None:
+    """Collect the connections that are left before pytest does: by then the filters above no longer apply."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture(scope="package")
