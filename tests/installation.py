@@ -75,9 +75,9 @@ class Installation:
         for name in list(self.processes):
             self.kill(name, signal.SIGTERM if name != "worker" else signal.SIGKILL)
 
-    def request(self, path: str, body: bytes | None = None) -> Answer:
+    def request(self, path: str, body: bytes | None = None, *, token: str = "") -> Answer:
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=body)
-        request.add_header("Authorization", f"Bearer {self.token}")
+        request.add_header("Authorization", f"Bearer {token or self.token}")
         request.add_header("Content-Type", "application/octet-stream")
         try:
             with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310 (always http)

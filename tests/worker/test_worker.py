@@ -110,3 +110,21 @@ def test_refused_artifact_leaves_no_run(installation: Installation) -> None:
     assert (answer.status, answer.body["code"]) == (400, "bad_json")
     assert answer.body["errors"][0]["line"] == 15_102
     assert list_run_ids(installation) == before
+
+
+def test_report_is_made_by_the_worker(installation: Installation) -> None:
+    printed = installation.manage("demo")
+    token = next(word for word in printed.split() if word.startswith("rs_"))
+    find = "from scorecards.models import Review; print(Review.objects.get(number=2).pk)"
+    review = installation.manage("shell", "--no-imports", "-c", find).strip()
+    answers = []
+
+    def is_made() -> bool:
+        answers.append(installation.request(f"/api/v1/reviews/{review}/report.pdf", token=token))
+        return answers[-1].status != 202
+
+    installation.wait_until(is_made, "the report is made", seconds=90)
+
+    assert (answers[-1].status, answers[-1].body[:5]) == (200, b"%PDF-")
+    again = installation.request(f"/api/v1/reviews/{review}/report.pdf", token=token)
+    assert again.body == answers[-1].body

@@ -22,4 +22,10 @@ class Command(BaseCommand):
             with os.fdopen(handle, "w") as file:
                 file.write(accounts + "\n")
         self.stdout.write(f"The demo client is at {settings.PUBLIC_URL.rstrip('/')}/demo/ with these accounts:\n")
-        self.stdout.write(kept.read_text() if kept.is_file() else f"(kept in {kept}, which is gone)\n")
+        if not kept.is_file():
+            self.stdout.write(f"(kept in {kept}, which is gone)\n")
+            return
+        self.stdout.write(kept.read_text())
+        token = kept.read_text().split()[-1]
+        address = f"{settings.PUBLIC_URL.rstrip('/')}/api/v1/agents/support-agent/runs"
+        self.stdout.write(f'curl --data-binary @results.json -H "Authorization: Bearer {token}" {address}\n')
