@@ -16,6 +16,7 @@ from scorecards.models import (
     EvidenceItem,
     EvidenceLink,
     Remark,
+    RemarkState,
     Revision,
     ScoreStanding,
     StepInRevision,
@@ -100,10 +101,6 @@ class DimensionPart:
         published = {self.score.previous_level, self.score.superseded_level} - {None}
         return "none" if not published else str(published.pop()) if len(published) == 1 else "differ"
 
-    @property
-    def open_remarks(self) -> int:
-        return sum(card.remark.state == "open" for card in self.remarks)
-
 
 @dataclass(frozen=True, slots=True)
 class FormPage:
@@ -126,9 +123,16 @@ class FormPage:
         return self.scorecard.revision
 
     @property
-    def missing(self) -> int:
-        """What has to be written; submitting for review is the last thing to do, not something missing."""
-        return sum(bool(point.anchor) for point in self.readiness.missing)
+    def open_remarks(self) -> tuple[Remark, ...]:
+        """Those on the whole and those on its dimensions."""
+        cards = (*self.remarks, *(card for part in self.parts for card in part.remarks))
+        return tuple(card.remark for card in cards if card.remark.state == RemarkState.OPEN)
+
+    @property
+    def remarks_anchor(self) -> str:
+        """Where the first open remark stands."""
+        dimension = self.open_remarks[0].dimension_id if self.open_remarks else ""
+        return f"remarks-{dimension}" if dimension else "remarks"
 
     @property
     def subject_conflict(self) -> VersionConflict | None:
@@ -137,13 +141,6 @@ class FormPage:
     @property
     def answer_conflict(self) -> VersionConflict | None:
         return self.conflicts.get("answer")
-
-    @property
-    def missing_by_place(self) -> dict[str, int]:
-        places: dict[str, int] = {}
-        for point in self.readiness.missing:
-            places[point.anchor] = places.get(point.anchor, 0) + 1
-        return places
 
     def part_of(self, dimension_id: str) -> DimensionPart:
         return next(part for part in self.parts if part.dimension.id == dimension_id)

@@ -1,5 +1,6 @@
 """Forms of the scorecard. What is typed and accepted comes out as what the write functions take."""
 
+from itertools import zip_longest
 from typing import Any
 
 from django import forms
@@ -20,6 +21,7 @@ from scorecards.rubric import MAX_LEVEL, Dimension
 TEXT = 20_000  # characters of a long text
 LINE = 300
 LINES = 100
+REVERSIBLE = {"yes": True, "no": False}  # of a tool; nothing is assumed where nobody said
 
 LEVELS = [
     *((str(level), str(level)) for level in range(MAX_LEVEL + 1)),
@@ -108,9 +110,8 @@ class SubjectForm(HeadForm):
         return cleaned
 
     def _read_tools(self) -> list[dict[str, Any]]:
-        data: Any = self.data
-        pairs = zip(data.getlist("tool_name"), data.getlist("tool_reversible"), strict=False)
-        tools = [{"name": name.strip(), "reversible": word != "no"} for name, word in pairs if name.strip()]
+        typed = [{**tool, "name": tool["name"].strip()} for tool in self._typed_tools()]
+        tools = [tool for tool in typed if tool["name"]]
         if len(tools) > LINES or any(len(str(tool["name"])) > LINE or "\0" in str(tool["name"]) for tool in tools):
             raise forms.ValidationError(f"At most {LINES} tools of at most {LINE} characters.")
         return tools
@@ -119,12 +120,12 @@ class SubjectForm(HeadForm):
     def tool_rows(self) -> list[dict[str, Any]]:
         """The tools as typed or stored, with an empty row to go on in."""
         rows = self._typed_tools() if self.is_bound else list(self.revision.tools)
-        return [*rows, {"name": "", "reversible": True}]
+        return [*rows, {"name": "", "reversible": None}]
 
     def _typed_tools(self) -> list[dict[str, Any]]:
         data: Any = self.data
-        pairs = zip(data.getlist("tool_name"), data.getlist("tool_reversible"), strict=False)
-        return [{"name": name, "reversible": word != "no"} for name, word in pairs if name]
+        pairs = zip_longest(data.getlist("tool_name"), data.getlist("tool_reversible"), fillvalue="")
+        return [{"name": name, "reversible": REVERSIBLE.get(word)} for name, word in pairs if name]
 
 
 class AnswerForm(HeadForm):

@@ -93,6 +93,9 @@ def _head(revision: Revision) -> Iterator[Point]:
     for name, title in NEEDED_TEXTS.items():
         if not getattr(revision, name):
             yield Point(f"{title}: nothing is written", f"field-{name}")
+    for tool in revision.tools:
+        if tool["reversible"] is None:
+            yield Point(f"Tools: say for {tool['name']} whether it can be undone", "field-tools")
     if not revision.period_from or not revision.period_to:
         yield Point("Period: from and to are needed", "field-period_from")
     if revision.number > 1:

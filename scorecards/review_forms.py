@@ -10,7 +10,7 @@ from django.utils import timezone
 from evals.models import Agent
 from reliability.models import Client, User
 from scorecards.forms import DayField, TextField
-from scorecards.models import Engagement
+from scorecards.models import Engagement, Revision
 
 
 class EngagementForm(forms.ModelForm[Engagement]):
@@ -44,6 +44,17 @@ class StartForm(forms.Form):
 
     def __init__(self, data: QueryDict | None = None) -> None:
         super().__init__(data, initial={"as_of": timezone.localdate()})
+
+
+class PublishForm(forms.Form):
+    """One deliberate act before what cannot be taken back."""
+
+    confirmed = forms.BooleanField(error_messages={"required": "Tick this first: publishing cannot be taken back."})
+
+    def __init__(self, revision: Revision, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        words = f"I have read this page; revision {revision.number} never changes afterwards"
+        self.fields["confirmed"].label = words
 
 
 class FactCheckForm(forms.Form):

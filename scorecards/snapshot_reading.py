@@ -105,8 +105,10 @@ class SubjectPart(Part, frozen=True, kw_only=True):
 
 
 class ToolPart(Part, frozen=True, kw_only=True):
+    """`reversible` is null in a fact check of a draft in which nobody has said it yet."""
+
     name: str
-    reversible: bool
+    reversible: bool | None
 
 
 class ListsPart(Part, frozen=True, kw_only=True):
@@ -231,6 +233,12 @@ class VerificationPart(Part, frozen=True, kw_only=True):
     rerun: int | None
     rerun_of: int | None
     agreed: int | None
+
+    @property
+    def how_sentence(self) -> str:
+        """Return `how` with a full stop, so that another sentence may follow."""
+        how = self.how.rstrip()
+        return how if not how or how.endswith((".", "!", "?", "…")) else f"{how}."
 
 
 class EvidencePart(Part, frozen=True, kw_only=True):

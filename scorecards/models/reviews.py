@@ -98,7 +98,7 @@ class Revision(models.Model):
     void_if = models.TextField(blank=True)  # what would void the answer
     # lists, agreed with the client
     main_flows = models.JSONField(default=list)  # texts
-    tools = models.JSONField(default=list)  # {"name": …, "reversible": true or false}
+    tools = models.JSONField(default=list)  # {"name": …, "reversible": true, false, or null while nobody said}
     top_risks = models.JSONField(default=list)  # texts
     # text, Markdown
     summary = models.TextField(blank=True)

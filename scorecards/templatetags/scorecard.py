@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from evals.measures.display import format_quantity
 from reliability.access import Standing
 from reliability.marks import ProfileRow, Score
 from scorecards.conflicts import Differing
@@ -29,6 +30,7 @@ from scorecards.snapshot_reading import (
 register = template.Library()
 
 NAMES = {"standing": "Assessment", "due": "Due", "is_condition": "Condition"}
+TOOL_WORDS = {True: "", False: " (irreversible)", None: " (not said whether it can be undone)"}
 STATE_WORDS = {"met": "Met", "not_met": "Not met", "not_seen": "Not seen", "not_applicable": "Not applicable"}
 
 
@@ -52,9 +54,10 @@ def is_overdue(due: date | None) -> bool:
 
 
 @register.filter
-def age_in_days(opened: date | datetime) -> int:
-    day = opened.date() if isinstance(opened, datetime) else opened
-    return (timezone.localdate() - day).days
+def age_words(opened: datetime) -> str:
+    """Return "3 days old", "new today"."""
+    days = (timezone.localdate() - timezone.localtime(opened).date()).days
+    return f"{format_quantity(days, 'day')} old" if days > 0 else "new today"
 
 
 @register.filter
@@ -112,7 +115,7 @@ def stored_words(value: Any) -> str:
         case True | False:
             return "yes" if value else "no"
         case dict():
-            return f"{value.get('name')}{'' if value.get('reversible') else ' (irreversible)'}"
+            return f"{value.get('name')}{TOOL_WORDS[value.get('reversible')]}"
         case list():
             return ", ".join(map(stored_words, value))
         case (state, reason):

@@ -18,7 +18,7 @@ from scorecards import access, fact_checks, remarks, reviewing
 from scorecards.models import FactCheck, Remark, RevisionState
 from scorecards.publishing import publish_revision
 from scorecards.readiness import check_publisher
-from scorecards.review_forms import AnswerRemarkForm, FactCheckForm, RemarkForm
+from scorecards.review_forms import AnswerRemarkForm, FactCheckForm, PublishForm, RemarkForm
 from scorecards.snapshot_reading import read_snapshot
 from scorecards.views.desk import Desk, answer_refusal, go, require_post, sit_down
 
@@ -29,6 +29,9 @@ def review_publish(request: HttpRequest, client: str, agent: str, number: int) -
     page = desk.fresh()
     if request.method != "POST":
         return _answer_publish(request, desk)
+    form = PublishForm(page.revision, request.POST)
+    if page.readiness.is_ready and not form.is_valid():
+        return _answer_publish(request, desk, form=form, refused="It was not confirmed.", status=422)
     try:
         published = publish_revision(page.revision, by=desk.user)
     except AppError as error:
@@ -39,12 +42,15 @@ def review_publish(request: HttpRequest, client: str, agent: str, number: int) -
     return go(desk.url("review"))
 
 
-def _answer_publish(request: HttpRequest, desk: Desk, *, refused: str = "", status: int = 200) -> HttpResponse:
+def _answer_publish(
+    request: HttpRequest, desk: Desk, *, form: PublishForm | None = None, refused: str = "", status: int = 200
+) -> HttpResponse:
     page = desk.fresh()
     checks = page.revision.fact_checks.prefetch_related("people")
     context = desk.context(
         page,
         refused=refused,
+        publish_form=form or PublishForm(page.revision),
         why_not_me=check_publisher(page.revision, desk.user, page.scorecard),
         fact_checks=checks,
         open_check=next((check for check in checks if check.closed_at is None), None),

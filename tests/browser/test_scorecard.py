@@ -145,6 +145,7 @@ def test_a_step_starts_with_one_click_and_is_filled_in(draft: Revision, alice: U
 def test_tools_grow_a_row_as_one_types(draft: Revision, alice: User, open_page: OpenPage) -> None:
     page = open_page(alice, FORM)
     page.get_by_label("Name of tool 1").fill("orders.read")
+    page.get_by_label("Can tool 1 be undone?").select_option("yes")
     page.get_by_label("Name of tool 2").fill("refunds.pay")
     page.get_by_label("Can tool 2 be undone?").select_option("no")
     expect(page.get_by_label("Name of tool 3")).to_be_visible()
@@ -161,6 +162,10 @@ def test_a_complete_draft_is_published(draft: Revision, alice: User, bob: User, 
     page = open_page(alice, FORM)
     page.get_by_role("link", name="Review and publish").click()
     page.get_by_role("button", name="Submit for review").click()
+    page.get_by_role("button", name="Publish revision 1").click()
+    expect(page.get_by_label("revision 1 never changes afterwards")).to_be_focused()
+    assert Revision.objects.get().state == "in_review"
+    page.get_by_label("revision 1 never changes afterwards").check()
     page.get_by_role("button", name="Publish revision 1").click()
     expect(page.get_by_text("Revision 1 is published.")).to_be_visible()
     assert Revision.objects.get().state == "published"

@@ -66,7 +66,7 @@ def test_form_shows_every_dimension_with_its_practices(draft, desk):
     page = desk.get(at("review-edit")).content.decode()
     assert page.count('class="dimension"') == 8
     assert page.count('class="practice"') == sum(len(d.practices) for d in making.rubric_of(draft.rubric).dimensions)
-    assert "undecided: Eval coverage" in page
+    assert "undecided: all 8 dimensions" in page
 
 
 def test_saving_a_dimension_swaps_state_line_index_and_notices_but_no_input(draft, desk):
@@ -170,7 +170,7 @@ def test_head_is_saved_with_lists_and_tools(draft, desk):
         "model": "m1",
         "main_flows": "Refund\n\nWhere is my order\n",
         "tool_name": ["orders.read", "refunds.pay", ""],
-        "tool_reversible": ["yes", "no", "yes"],
+        "tool_reversible": ["yes", "no", ""],
     }
     response = desk.post(at("review-head"), data, headers=HTMX)
     saved = Revision.objects.get(pk=draft.pk)
@@ -178,6 +178,17 @@ def test_head_is_saved_with_lists_and_tools(draft, desk):
     assert response.status_code == 200
     assert saved.main_flows == ["Refund", "Where is my order"]
     assert saved.tools == [{"name": "orders.read", "reversible": True}, {"name": "refunds.pay", "reversible": False}]
+
+
+def test_tool_of_which_nobody_said_whether_it_can_be_undone_is_kept_and_named(draft, desk):
+    data = {"part": "subject", "version": "1", "tool_name": ["refunds.pay", ""], "tool_reversible": ["", ""]}
+    assert desk.post(at("review-head"), data, headers=HTMX).status_code == 200
+    page = desk.get(at("review-edit")).content.decode()
+
+    assert Revision.objects.get(pk=draft.pk).tools == [{"name": "refunds.pay", "reversible": None}]
+    assert 'value="refunds.pay"' in page
+    assert 'value="yes" selected' not in page
+    assert "Tools: say for refunds.pay whether it can be undone" in desk.get(at("review-publish")).content.decode()
 
 
 def test_head_with_a_period_that_ends_before_it_starts_is_422(draft, desk):

@@ -60,6 +60,14 @@ def test_publishing_an_incomplete_draft_names_what_is_missing(agent, alice):
     assert Snapshot.objects.count() == 0
 
 
+def test_tool_has_to_be_reversible_or_not(ready, alice):
+    tools = [{"name": "orders.read", "reversible": True}, {"name": "refunds.pay", "reversible": None}]
+    reviewing.save_head(ready, HeadPart.SUBJECT, {"tools": tools}, expected_version=ready.version, by=alice)
+    assert missing(ready) == ["Tools: say for refunds.pay whether it can be undone"]
+    with pytest.raises(NotReady):
+        publish_revision(ready, by=alice)
+
+
 def test_rationale_confidence_and_cause_are_needed(agent, alice):
     making.published_review(agent, alice, level=2)
     draft = making.draft_for(agent, alice)
