@@ -55,6 +55,7 @@ BAR_WORDS = {
     BarOutcome.UNDECIDED: "undecided",
 }
 STRENGTH = {grade: place for place, grade in enumerate(Grade)}
+FEW = 3  # dimensions; fewer are named rather than called "all"
 CLEARED = (PracticeState.MET, PracticeState.NOT_APPLICABLE)
 
 
@@ -121,10 +122,12 @@ class DimensionResult:
 
 @dataclass(frozen=True, slots=True)
 class BarVerdict:
-    """The verdict of a review: every applicable dimension at `bar` or above. Each list is always filled."""
+    """The verdict of a review: each of the `applicable` dimensions at `bar` or above. Each list is always filled."""
 
     outcome: BarOutcome
     bar: int
+    applicable: int
+    of_dimensions: int
     failing: tuple[Dimension, ...]
     asserted: tuple[Dimension, ...]
     undecided: tuple[Dimension, ...]
@@ -144,9 +147,15 @@ class BarVerdict:
 
     @property
     def words(self) -> str:
-        """Return "not met: Guardrails, Observability and traceability"."""
-        names = ", ".join(dimension.title for dimension in self.named)
+        """Return "not met: Guardrails, Observability and traceability", "not met: all 8 dimensions"."""
+        names = self._name_dimensions()
         return f"{BAR_WORDS[self.outcome]}: {names}" if names else BAR_WORDS[self.outcome]
+
+    def _name_dimensions(self) -> str:
+        if len(self.named) < max(self.applicable, FEW):
+            return ", ".join(dimension.title for dimension in self.named)
+        which = "dimensions" if self.applicable == self.of_dimensions else "applicable dimensions"
+        return f"all {self.applicable} {which}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +257,8 @@ def needed_grade(practice: Practice) -> Grade:
 
 def judge_bar(results: Iterable[DimensionResult], *, bar: int) -> BarVerdict:
     """Return the verdict. One dimension below the bar decides it, whatever is still not assessed."""
-    applicable = [result for result in results if result.score.assessment is not Assessment.NOT_APPLICABLE]
+    every = list(results)
+    applicable = [result for result in every if result.score.assessment is not Assessment.NOT_APPLICABLE]
     failing = tuple(r.dimension for r in applicable if r.score.level is not None and r.score.level < bar)
     undecided = tuple(r.dimension for r in applicable if r.score.level is None)
     asserted = tuple(r.dimension for r in applicable if r.standing is Standing.ASSERTED and r.dimension not in failing)
@@ -258,7 +268,15 @@ def judge_bar(results: Iterable[DimensionResult], *, bar: int) -> BarVerdict:
         outcome = BarOutcome.UNDECIDED
     else:
         outcome = BarOutcome.MET_ON_ASSERTION if asserted else BarOutcome.MET
-    return BarVerdict(outcome=outcome, bar=bar, failing=failing, asserted=asserted, undecided=undecided)
+    return BarVerdict(
+        outcome=outcome,
+        bar=bar,
+        applicable=len(applicable),
+        of_dimensions=len(every),
+        failing=failing,
+        asserted=asserted,
+        undecided=undecided,
+    )
 
 
 def measure_overall(results: Iterable[DimensionResult], *, bar: int) -> Overall:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from evals.models import Visibility
 from reliability.models.audit import AuditEntry
-from scorecards import reviewing
+from scorecards import remarks, reviewing
 from scorecards.fact_checks import open_fact_check
 from scorecards.models import EvidenceItem, FactCheck, Remark, Revision, Snapshot
 from tests.scorecards import making
@@ -16,6 +16,7 @@ from tests.scorecards import making
 pytestmark = pytest.mark.django_db
 
 MARKER = "zanzibar"
+CONFIRMED = {"confirmed": "on"}
 CLIENT_PAGES = ["review-list", "step-list", "review", "revision", "revision-snapshot"]
 
 
@@ -80,7 +81,7 @@ def test_snapshot_download_is_the_stored_bytes(published, sign_in, bob):
 def test_review_page_leads_with_the_answer(published, sign_in, bob):
     page = sign_in(bob).get(at("review")).content.decode()
     assert page.index("Not ready") < page.index("Guardrails are below the bar") < page.index('id="profile"')
-    assert "not met: Eval coverage" in page
+    assert "not met: all 8 dimensions" in page
     assert "Where is my order" in page
     assert "Seen by all." in page
     assert "Visible step." in page
@@ -283,7 +284,7 @@ def test_publishing_goes_through_review(agent, alice, sign_in):
     browser = sign_in(alice)
     assert browser.post(at("review-publish")).status_code == 422
     assert browser.post(at("review-state")).status_code == 303
-    response = browser.post(at("review-publish"))
+    response = browser.post(at("review-publish"), CONFIRMED)
     assert (response.status_code, response["Location"]) == (303, at("review"))
     assert Revision.objects.get().state == "published"
 
@@ -293,5 +294,53 @@ def test_publishing_as_the_last_scorer_is_403_where_a_second_person_is_asked_for
     reviewing.submit_for_review(draft, by=alice)
     agent.client.second_person_publishes = True
     agent.client.save()
-    assert sign_in(alice).post(at("review-publish")).status_code == 403
-    assert sign_in(erin).post(at("review-publish")).status_code == 303
+    assert sign_in(alice).post(at("review-publish"), CONFIRMED).status_code == 403
+    assert sign_in(erin).post(at("review-publish"), CONFIRMED).status_code == 303
+
+
+def test_publishing_has_to_be_confirmed(agent, alice, sign_in):
+    reviewing.submit_for_review(making.fill(making.draft_for(agent, alice), alice), by=alice)
+    browser = sign_in(alice)
+    assert "revision 1 never changes afterwards" in browser.get(at("review-publish")).content.decode()
+    response = browser.post(at("review-publish"))
+    assert response.status_code == 422
+    assert "Tick this first: publishing cannot be taken back." in response.content.decode()
+    assert Revision.objects.get().state == "in_review"
+
+
+def test_line_and_publishing_page_count_the_same(agent, alice, bob, erin, sign_in):
+    draft = making.fill(making.draft_for(agent, alice), alice)
+    reviewing.submit_for_review(draft, by=alice)
+    open_fact_check(draft, people=[bob], until=timezone.localdate(), by=alice)
+    browser = sign_in(alice)
+    assert ">1 missing</a>" in browser.get(at("review-edit")).content.decode()
+    page = browser.get(at("review-publish")).content.decode()
+    assert 'What is missing <span class="count">1</span>' in page
+    assert "The fact check is still open: close it first" in page
+
+
+def test_index_leads_to_the_open_remarks(agent, alice, erin, sign_in):
+    draft = making.draft_for(agent, alice)
+    browser = sign_in(alice)
+    closed = '<a href="#remarks"><span>Remarks</span><span>–</span></a>'
+    assert closed in browser.get(at("review-edit")).content.decode()
+    remarks.add_remark(draft, "Which tool?", place=remarks.Place(dimension_id="guardrails"), by=erin)
+    page = browser.get(at("review-edit")).content.decode()
+    assert '<a href="#remarks-guardrails"><span>Remarks</span><span>1 open</span></a>' in page
+    assert 'id="remarks-guardrails"' in page
+
+
+def test_agent_without_a_review_has_no_label_without_a_value(agent, alice, sign_in):
+    browser = sign_in(alice)
+    assert 'data-label="Bar"' not in browser.get("/").content.decode()
+    making.published_review(agent, alice)
+    assert 'data-label="Bar"' in browser.get("/").content.decode()
+
+
+def test_step_of_today_is_new(agent, alice, sign_in):
+    step = making.step_for(making.draft_for(agent, alice), alice)
+    browser = sign_in(alice)
+    assert "<span>new today</span>" in browser.get(at("review-edit")).content.decode()
+    step.created_at -= timedelta(days=3)
+    step.save()
+    assert "<span>3 days old</span>" in browser.get(at("review-edit")).content.decode()

@@ -270,6 +270,16 @@ def test_a_review_in_which_nothing_applies_is_undecided():
     assert (result.overall.exact, result.overall.percentage) == (None, "no applicable dimension")
 
 
+def test_verdict_on_every_applicable_dimension_names_none():
+    rubric = shipped_rubric()
+    scores = [DimensionScore(dimension.id, 2) for dimension in rubric.dimensions]
+    assert assess_review(rubric, scores).bar.words == "not met: all 8 dimensions"
+    assert assess_review(rubric, []).bar.words == "undecided: all 8 dimensions"
+
+    one_out = [*scores[:-1], without_level(scores[-1].dimension_id, Assessment.NOT_APPLICABLE)]
+    assert assess_review(rubric, one_out).bar.words == "not met: all 7 applicable dimensions"
+
+
 def test_a_higher_tier_has_a_higher_bar():
     scores = [guards(3, LEVEL_THREE, OBSERVED_THREE), costs()]
 
