@@ -251,6 +251,14 @@ def test_profile_words():
     assert [line.words for line in profile(ROWS).lines] == ["2 → 3", "1, asserted", "not assessed", "not applicable"]
 
 
+def test_narrow_profile_sets_names_over_their_rows_and_no_line_through_them():
+    drawing = profile(ROWS, width=340)
+    assert [line.y - line.name_y for line in drawing.lines] == [20.0] * 4
+    assert drawing.steps[5][1] > drawing.steps[0][1] + 150
+    assert drawing.bar.count("M") == len(ROWS)
+    assert all(line.y == line.name_y for line in profile(ROWS).lines)
+
+
 def test_profile_refuses_a_fifth_review():
     with pytest.raises(ValueError, match="at most 4 reviews"):
         profile([ProfileRow("Guardrails", (Score(1),) * 5)])
