@@ -164,6 +164,24 @@ def test_fact_check_without_levels_tells_none(autumn):
     assert "stands at level" not in text
 
 
+def test_term_of_two_lines_keeps_apart_from_the_heading_after_it(autumn):
+    """The term floats: beside one line of text its second line would stand at the heading."""
+    made = render(short(replace(autumn, subject=replace(autumn.subject, void_if="None."))))
+    page = next(page for page in pdftotext(made, "-bbox").split("<page ") if ">Main<" in page)
+    ends = [float(end) for end in re.findall(r'yMax="([\d.]+)">answer<', page)]
+    start = float(re.findall(r'yMin="([\d.]+)" xMax="[\d.]+" yMax="[\d.]+">Main<', page)[0])
+    assert start - max(ends) > 10
+
+
+@pytest.mark.parametrize("how", ["Read the log.", "Read the log"])
+def test_what_verified_an_item_ends_before_what_was_run_again(autumn, how):
+    item = next(item for item in autumn.evidence if item.verification)
+    checked = replace(item.verification, how=how, rerun=13, rerun_of=13, agreed=12)
+    items = [replace(one, verification=checked) if one is item else one for one in autumn.evidence]
+    text = " ".join(pages_of(render(replace(autumn, evidence=items, runs=[], steps=[]))))
+    assert "Read the log. 13 of 13 scenarios re-run, 12 agreed." in text
+
+
 def test_long_words_stay_on_the_page(autumn):
     """Text beyond the right edge would lie outside the media box."""
     word = "x" * 3000
