@@ -81,7 +81,7 @@ def test_agent_is_created(sign_in: SignIn, alice: User, client_org: Client) -> N
     assert Agent.objects.get(slug="new-one").client == client_org
 
 
-@pytest.mark.parametrize("slug", ["support-agent", "Not A Slug", "api", ""])
+@pytest.mark.parametrize("slug", ["support-agent", "Not A Slug", "api", "-"])
 def test_agent_form_refuses_a_slug(sign_in: SignIn, alice: User, agent: Agent, slug: str) -> None:
     answer = sign_in(alice).post("/acme/-/agents/new/", {"name": "Typed name", "slug": slug, "risk_tier": "low"})
 
