@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -20,28 +19,17 @@ from evals.receiving import read_dry_run, read_options, read_wait, receive_body
 from evals.schemas import AgentOut, ClassOut, ComparisonOut, ImportOut, PageOut, RunOut
 from evals.submitting import submit_artifact, waiting_room
 from evals.tasks import enqueue_import
-from reliability.access import Standing, enter_with_token
-from reliability.models import Scope, Token
+from reliability.access import Standing, enter_api
+from reliability.models import Scope
 from reliability.problems import problem_response
 
 router = Router(tags=["runs"])
 RUN_SCHEMA = Path(__file__).parent / "parsers" / "run-v1.schema.json"
 
 
-def _enter(request: HttpRequest, scope: Scope | None = None) -> Standing:
-    token: Token = request.auth  # type: ignore[attr-defined]  # set by TokenAuth
-    if scope and not token.has_scope(scope):
-        raise PermissionDenied(f"This token lacks the scope {scope.value}.")
-    return enter_with_token(token)
-
-
 def _enter_reader(request: HttpRequest) -> Standing:
     """Reading runs takes `read`, or `runs:write` for the runs the token made."""
-    standing = _enter(request)
-    token: Token = request.auth  # type: ignore[attr-defined]  # set by TokenAuth
-    if not token.has_scope(Scope.READ) and not token.has_scope(Scope.RUNS_WRITE):
-        raise PermissionDenied("This token lacks the scope read.")
-    return standing
+    return enter_api(request, Scope.READ, Scope.RUNS_WRITE)
 
 
 def _json(content: Any, *, status: int = 200) -> HttpResponse:
@@ -55,7 +43,7 @@ def upload_run(request: HttpRequest, agent: str) -> HttpResponse:
     """The body is the artifact itself, or multipart with the field `file`.
 
     201 with the run; 200 when the same upload was made before; 202 with a job when it takes longer than `wait`."""
-    standing = _enter(request, Scope.RUNS_WRITE)
+    standing = enter_api(request, Scope.RUNS_WRITE)
     subject = access.get_agent(standing, agent)
     options, wait = read_options(request.GET), read_wait(request.GET)
     dry_run, key = read_dry_run(request.GET), request.headers.get("Idempotency-Key", "")
@@ -90,19 +78,19 @@ def _answer_import(job: Import, *, is_new: bool) -> HttpResponse:
 
 @router.get("/imports/{uuid:import_id}", summary="Follow an import", openapi_extra=answer(ImportOut))
 def get_import(request: HttpRequest, import_id: uuid.UUID) -> HttpResponse:
-    standing = _enter(request, Scope.RUNS_WRITE)
+    standing = enter_api(request, Scope.RUNS_WRITE)
     return _json(describe_import(access.get_import(standing, import_id)))
 
 
 @router.get("/agents", summary="Agents", openapi_extra=answer(PageOut, AgentOut))
 def list_agents(request: HttpRequest) -> HttpResponse:
-    standing = _enter(request, Scope.READ)
+    standing = enter_api(request, Scope.READ)
     return _json(PageOut(items=[describe_agent(agent) for agent in access.list_agents(standing)], next=None))
 
 
 @router.get("/agents/{agent}", summary="One agent", openapi_extra=answer(AgentOut))
 def get_agent(request: HttpRequest, agent: str) -> HttpResponse:
-    standing = _enter(request, Scope.READ)
+    standing = enter_api(request, Scope.READ)
     return _json(describe_agent(access.get_agent(standing, agent)))
 
 

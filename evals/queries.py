@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.http import urlencode
 
 from evals.class_table import ClassFilter
-from evals.models import Agent, Run, Scenario
+from evals.models import Run
 from evals.records import Category, Mode, Origin, Session
 from reliability.errors import AppError
 
@@ -136,7 +136,3 @@ def list_filter_choices(runs: QuerySet[Run]) -> dict[str, list[str]]:
         name: list(runs.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()[:100])
         for name in ("suite", "branch", "agent_version")
     }
-
-
-def count_scenarios(agent: Agent) -> int:
-    return Scenario.objects.filter(agent=agent).count()

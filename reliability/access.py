@@ -5,7 +5,7 @@ from enum import IntEnum
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpRequest
 
 from reliability.models import Assignment, Client, Membership, Role, Scope, Token, User
 
@@ -81,6 +81,14 @@ def rank_at(user: User, client: Client) -> Rank | None:
 def enter_with_token(token: Token) -> Standing:
     """A token sees what a viewer sees; its scopes say what it may do."""
     return Standing(token.client, Rank.VIEWER, token)
+
+
+def enter_api(request: HttpRequest, *any_of: Scope) -> Standing:
+    """Return how the request's token stands. Raises 403 naming the first scope when it has none of `any_of`."""
+    token: Token = request.auth  # type: ignore[attr-defined]  # set by TokenAuth
+    if not any(token.has_scope(scope) for scope in any_of):
+        raise PermissionDenied(f"This token lacks the scope {any_of[0].value}.")
+    return enter_with_token(token)
 
 
 def require_internal(standing: Standing) -> None:

@@ -8,10 +8,6 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django_htmx.middleware import HtmxDetails
 
 
-class HtmxRequest(HttpRequest):
-    htmx: HtmxDetails
-
-
 def wants_partial(request: HttpRequest) -> bool:
     """HTMX asks for a part; boosted links and history restores want the page."""
     htmx: HtmxDetails = request.htmx  # type: ignore[attr-defined]  # set by HtmxMiddleware

@@ -3,15 +3,14 @@
 import uuid
 
 import msgspec
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Router
 
 from evals.answers import absolute
 from evals.openapi import answer
-from reliability.access import Standing, enter_with_token
-from reliability.models import Scope, Token
+from reliability.access import enter_api
+from reliability.models import Scope
 from scorecards.access import get_published_snapshot, get_review_by_id, list_published
 from scorecards.schemas import ReviewOut, RevisionOut
 from scorecards.snapshot_reading import Snapshot
@@ -19,17 +18,10 @@ from scorecards.snapshot_reading import Snapshot
 router = Router(tags=["reviews"])
 
 
-def _enter_reader(request: HttpRequest) -> Standing:
-    token: Token = request.auth  # type: ignore[attr-defined]  # set by TokenAuth
-    if not token.has_scope(Scope.READ):
-        raise PermissionDenied("This token lacks the scope read.")
-    return enter_with_token(token)
-
-
 @router.get("/reviews/{uuid:review_id}", summary="A published review", openapi_extra=answer(ReviewOut, Snapshot))
 def get_review(request: HttpRequest, review_id: uuid.UUID) -> HttpResponse:
     """The latest published revision. `sha256` is of the bytes of `snapshot` exactly as they stand in this answer."""
-    standing = _enter_reader(request)
+    standing = enter_api(request, Scope.READ)
     review = get_review_by_id(standing, review_id)
     published = list(list_published(review))
     latest = get_object_or_404(list_published(review)[:1])

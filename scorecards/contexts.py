@@ -24,7 +24,7 @@ from scorecards.models import (
 from scorecards.readiness import Readiness, check_readiness, why_override
 from scorecards.remarks import may_answer
 from scorecards.rubric import FIRST_PRACTICE_LEVEL, MAX_LEVEL, Dimension, NextStepTemplate, Practice
-from scorecards.scoring import DimensionResult, Standing, level_holds, needed_grade
+from scorecards.scoring import DimensionResult, Standing, needed_grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +261,3 @@ def _cards(dimension: Dimension, links: list[EvidenceLink]) -> tuple[EvidenceCar
         )
         for item, own in by_item.items()
     )
-
-
-def holding_levels(part: DimensionPart) -> list[int]:
-    """Return the levels from 3 on that the stored marks bear."""
-    levels = range(FIRST_PRACTICE_LEVEL, MAX_LEVEL + 1)
-    return [level for level in levels if level_holds(part.dimension, part.result.score, level)]

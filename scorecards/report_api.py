@@ -4,15 +4,14 @@ import uuid
 from typing import Any
 
 import msgspec
-from django.core.exceptions import PermissionDenied
 from django.core.files.storage import storages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from ninja import Router
 
-from reliability.access import Standing, enter_with_token
+from reliability.access import Standing, enter_api
 from reliability.errors import AppError
-from reliability.models import Scope, Token
+from reliability.models import Scope
 from reliability.problems import problem_response
 from scorecards.access import get_published_snapshot, get_review_by_id, list_published
 from scorecards.models import Report, ReportState
@@ -44,7 +43,7 @@ DESCRIBED: dict[str, Any] = {
 @router.get("/reviews/{uuid:review_id}/report.pdf", summary="The report of a review", openapi_extra=DESCRIBED)
 def get_report(request: HttpRequest, review_id: uuid.UUID) -> HttpResponse | FileResponse:
     """The newest published revision as a PDF. 202 with `Retry-After` while it is being made."""
-    standing = _enter_reader(request)
+    standing = enter_api(request, Scope.READ)
     review = get_review_by_id(standing, review_id)
     paper = _read_paper(request.GET.get("paper", Report.Paper.A4.value))
     latest = get_object_or_404(list_published(review)[:1])
@@ -52,13 +51,6 @@ def get_report(request: HttpRequest, review_id: uuid.UUID) -> HttpResponse | Fil
     if asked.is_new:
         enqueue_report(asked.report.pk)
     return _answer(standing, waiting_room.wait_for(asked.report.pk, WAIT_SECONDS))
-
-
-def _enter_reader(request: HttpRequest) -> Standing:
-    token: Token = request.auth  # type: ignore[attr-defined]  # set by TokenAuth
-    if not token.has_scope(Scope.READ):
-        raise PermissionDenied("This token lacks the scope read.")
-    return enter_with_token(token)
 
 
 def _read_paper(word: str) -> Report.Paper:
