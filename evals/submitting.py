@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-import time
 import uuid
 from dataclasses import dataclass
-from threading import Lock
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -16,9 +14,9 @@ from evals.storing import Received, keep_file
 from reliability.access import Standing
 from reliability.errors import Conflict
 from reliability.models import Token, User
+from reliability.waiting import WaitingRoom
 
 OPEN_OR_DONE = [ImportState.QUEUED, ImportState.RUNNING, ImportState.DONE]
-POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,38 +108,11 @@ def _create(
     )
 
 
-class WaitingRoom:
-    """Counts the threads of this process that wait for imports, so that half of them stay free for pages."""
-
-    def __init__(self) -> None:
-        self._waiting = 0
-        self._lock = Lock()
-
-    def wait_for(self, import_id: uuid.UUID, seconds: float) -> Import:
-        """Return the job when it is finished, after `seconds`, or at once when the room is full."""
-        if not self._enter():
-            return Import.objects.get(pk=import_id)
-        try:
-            return self._poll(import_id, time.monotonic() + seconds)
-        finally:
-            with self._lock:
-                self._waiting -= 1
-
-    def _enter(self) -> bool:
-        with self._lock:
-            if self._waiting >= settings.WEB_THREADS // 2:
-                return False
-            self._waiting += 1
-            return True
-
-    def _poll(self, import_id: uuid.UUID, deadline: float) -> Import:
-        pause = POLL_SECONDS
-        while True:
-            job = Import.objects.select_related("run", "agent", "client", "artifact").get(pk=import_id)
-            if job.is_finished or time.monotonic() >= deadline:
-                return job
-            time.sleep(min(pause, max(deadline - time.monotonic(), 0)))
-            pause = min(pause * 1.5, 0.5)
+def _read_job(import_id: uuid.UUID) -> Import:
+    return Import.objects.select_related("run", "agent", "client", "artifact").get(pk=import_id)
 
 
-waiting_room = WaitingRoom()
+# Imports may hold half of the process's threads.
+waiting_room = WaitingRoom(
+    fetch=_read_job, is_finished=lambda job: job.is_finished, seats=lambda: settings.WEB_THREADS // 2
+)

@@ -1,10 +1,8 @@
 """Reports as rows: asked for once per snapshot and paper, claimed with a lease, swept when a worker died (DESIGN 8)."""
 
-import time
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Lock
 from typing import Any
 
 from django.conf import settings
@@ -14,11 +12,11 @@ from django.utils import timezone
 
 from reliability.audit import Actor, record_change
 from reliability.models import User
+from reliability.waiting import WaitingRoom
 from scorecards.models import Report, ReportState, Snapshot
 
 MAX_TRIES = 5
 RE_ENQUEUE_AFTER = timedelta(seconds=30)  # a waiting report whose message may have been lost
-POLL_SECONDS = 0.05
 WAITING = "Waiting for a worker"
 
 
@@ -115,39 +113,13 @@ def note_download(report: Report, *, by: Actor) -> None:
     record_change(client, "report.downloaded", report, by=by, paper=report.paper, sha256=report.sha256)
 
 
-class WaitingRoom:
-    """Counts the threads that wait for reports: a quarter of the process's, as imports may take half of them."""
-
-    def __init__(self) -> None:
-        self._waiting = 0
-        self._lock = Lock()
-
-    def wait_for(self, report_id: uuid.UUID, seconds: float) -> Report:
-        """Return the report when it is finished, after `seconds`, or at once when the room is full."""
-        if not self._enter():
-            return Report.objects.get(pk=report_id)
-        try:
-            return self._poll(report_id, time.monotonic() + seconds)
-        finally:
-            with self._lock:
-                self._waiting -= 1
-
-    def _enter(self) -> bool:
-        with self._lock:
-            if self._waiting >= max(settings.WEB_THREADS // 4, 1):
-                return False
-            self._waiting += 1
-            return True
-
-    def _poll(self, report_id: uuid.UUID, deadline: float) -> Report:
-        pause = POLL_SECONDS
-        while True:
-            report = Report.objects.select_related("snapshot__revision__client").get(pk=report_id)
-            left = deadline - time.monotonic()
-            if is_finished(report) or left <= 0:
-                return report
-            time.sleep(min(pause, left))
-            pause = min(pause * 1.5, 0.5)
+def _read_report(report_id: uuid.UUID) -> Report:
+    return Report.objects.select_related("snapshot__revision__client").get(pk=report_id)
 
 
-waiting_room = WaitingRoom()
+def make_waiting_room() -> WaitingRoom[Report]:
+    """A quarter of the process's threads may wait for reports, as imports may take half of them."""
+    return WaitingRoom(fetch=_read_report, is_finished=is_finished, seats=lambda: max(settings.WEB_THREADS // 4, 1))
+
+
+waiting_room = make_waiting_room()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from reliability.models import AuditEntry
 from scorecards import report_jobs, tasks
 from scorecards.models import Report, ReportState, Snapshot, SnapshotKind
-from scorecards.report_jobs import LeaseLost, WaitingRoom, claim_report, request_report
+from scorecards.report_jobs import LeaseLost, claim_report, make_waiting_room, request_report
 from scorecards.reports import rendering
 from scorecards.reports.pdf import Pdf
 from tests.scorecards import making
@@ -156,7 +156,7 @@ def test_download_is_noted(snapshot, alice, drawn):
 def test_full_waiting_room_answers_at_once(snapshot, alice, settings):
     settings.WEB_THREADS = 4
     report = request_report(snapshot, Report.Paper.A4, by=alice).report
-    room = WaitingRoom()
+    room = make_waiting_room()
     room._enter()
     taken = timezone.now()
     assert room.wait_for(report.pk, 30).state == ReportState.QUEUED
