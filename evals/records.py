@@ -128,6 +128,7 @@ class RunRecord:
     session: Session = Session.COMPLETE
     session_reason: str = ""
     planned: int | None = None  # attempts
+    invalidated: bool = False  # somebody marked the session as not to be relied on
     shard_index: int | None = None
     shard_of: int | None = None
     producer_name: str = ""
@@ -212,7 +213,10 @@ class EvaluationRecord:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One execution of a scenario by a variant (provider or model). `place` names it in the artifact."""
+    """One execution of a scenario by a variant (provider or model). `place` names it in the artifact.
+
+    `scenario` is '' where the format has no cases, only executions (a producer run of a live agent).
+    """
 
     scenario: str
     ordinal: int = 1
@@ -235,14 +239,31 @@ class AttemptRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class AggregateRecord:
+    """Counts of one indicator where the artifact holds no single evaluations: a class result without attempts."""
+
+    indicator: str
+    passed: int
+    failed: int
+    unknown: int
+    error: int = 0
+    evaluator: EvaluatorRecord | None = None
+    class_id: str = ""
+    categories: frozenset[Category] | None = None  # None = the class's own
+    variant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EndRecord:
     """Closes the records. What it sets replaces what the run said; None leaves it."""
 
     session: Session | None = None
     session_reason: str = ""
+    finished_at: datetime | None = None
+    planned: int | None = None
     reported_totals: dict[str, int] | None = None
     notes: tuple[str, ...] = ()  # sentences for people: what was cut, assumed or lost by the tool
     extras: dict[str, Any] = field(default_factory=dict)  # x_ members outside run, scenarios and attempts
 
 
-type Record = RunRecord | ScenarioRecord | AttemptRecord | EndRecord
+type Record = RunRecord | ScenarioRecord | AttemptRecord | AggregateRecord | EndRecord

@@ -11,8 +11,9 @@ import msgspec
 
 from evals.errors import ImportRefused, Problem
 from evals.parsers import junit, promptfoo, run_v1
-from evals.parsers.head import Head, head_of_bytes, head_of_document, named
+from evals.parsers.head import Head, NearMiss, head_of_bytes, head_of_document, named
 from evals.parsers.reading import Limits, head_of, load_json, too_deep, too_large, unpacked, unreadable
+from evals.parsers.zipped import ZIP_MAGIC, open_zip
 from evals.records import AttemptRecord, Record
 
 __all__ = ["FORMATS", "Format", "Limits", "detect", "open_records"]
@@ -26,16 +27,16 @@ class Format:
     hint: str  # how to get such a file
     sniff: Callable[[Head], bool]
     parse: Callable[[BinaryIO, Limits], Iterator[Record]]
+    near_miss: Callable[[Head], NearMiss | None]  # what the tool also writes, and is not read
 
 
 def _format(module: ModuleType) -> Format:
-    return Format(module.NAME, module.TITLE, str(module.VERSION), module.HINT, module.sniff, module.parse)
+    near_miss = getattr(module, "near_miss", lambda head: None)
+    return Format(module.NAME, module.TITLE, str(module.VERSION), module.HINT, module.sniff, module.parse, near_miss)
 
 
 # In the order of detection. To add a format, write a module of the same shape and list it here.
 FORMATS = {module.NAME: _format(module) for module in (run_v1, promptfoo, junit)}
-
-CSV_HEADER = ("Status,Score", "Grader Reason", "[PASS]", "[FAIL]")
 
 
 def detect(head: bytes) -> str | None:
@@ -109,7 +110,7 @@ def _recognised(stream: BinaryIO, limits: Limits) -> str:
     beginning = head_of(stream)
     if not beginning.strip():
         raise unreadable("The file is empty.", code="empty")
-    head = head_of_bytes(beginning)
+    head = _zip_head(stream, limits) if beginning.startswith(ZIP_MAGIC) else head_of_bytes(beginning)
     name = _sniffed(head)
     if name is None and head.is_json:
         # The telling keys may stand behind a long first member.
@@ -134,25 +135,29 @@ def _whole_head(stream: BinaryIO, limits: Limits) -> Head | None:
     return None
 
 
+def _zip_head(stream: BinaryIO, limits: Limits) -> Head:
+    with open_zip(stream, limits) as archive:
+        names = tuple(archive.namelist())
+    stream.seek(0)
+    return Head(zip_members=names)
+
+
 def _unrecognised(head: Head) -> ImportRefused:
+    for kind in FORMATS.values():
+        if miss := kind.near_miss(head):
+            return ImportRefused(
+                415, "near_miss", f"{miss.what} {miss.instead}", (Problem(miss.what, expected=miss.instead),)
+            )
     if head.is_xml:
-        if head.xml_root == "promptfoo":
-            return _not_read("promptfoo's own XML is often not well-formed and is not read.", instead="results.json")
         return _not_read(f"XML with the root element “{head.xml_root[:40]}” is not a format that is read.")
+    if head.zip_members:
+        return _not_read(f"This zip archive is not a format that is read: it holds {named(head.zip_members)}.")
     if head.is_json:
         seen = f"its keys are {named(head.keys)}" if head.keys else "it has no keys"
         return _not_read(f"This JSON is not a format that is read: {seen}.")
-    first_line = head.text.partition("\n")[0]
-    if any(word in first_line for word in CSV_HEADER):
-        return _not_read("promptfoo's CSV can't tell all outcomes apart and is not read.", instead="results.json")
-    if head.text.startswith(("evalId:", "results:")):
-        return _not_read("promptfoo's YAML is not read.", instead="results.json")
     return _not_read("The file is neither JSON nor XML of a format that is read.")
 
 
-def _not_read(detail: str, *, instead: str = "") -> ImportRefused:
-    if instead:
-        hint = f"Upload the .json of the same evaluation: promptfoo eval -o {instead}"
-    else:
-        hint = "Formats that are read: " + "; ".join(f"{kind.name} ({kind.title})" for kind in FORMATS.values())
+def _not_read(detail: str) -> ImportRefused:
+    hint = "Formats that are read: " + "; ".join(f"{kind.name} ({kind.title})" for kind in FORMATS.values())
     return ImportRefused(415, "unknown_format", f"{detail} {hint}.", (Problem(detail, expected=hint),))

@@ -22,6 +22,16 @@ class Head:
     inner: dict[str, tuple[str, ...]] = field(default_factory=dict)
     schema: str = ""  # value of the member "schema", if it is a string
     xml_root: str = ""
+    is_list: bool = False  # the JSON is a list; `keys` are those of its first object
+    zip_members: tuple[str, ...] = ()  # names in the zip's directory, in its order; () = no zip
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A file that belongs to a format's tool and is not the one that is read."""
+
+    what: str  # a sentence that names it
+    instead: str  # what to upload, an imperative sentence
 
 
 def head_of_bytes(content: bytes) -> Head:
@@ -32,11 +42,13 @@ def head_of_bytes(content: bytes) -> Head:
         return Head(text=text, is_xml=True, xml_root=root.group(1) if root else "")
     if not text.startswith(("{", "[")):
         return Head(text=text)
+    is_list = text.startswith("[")
     scan = _Scan()
-    scan.read(text)
+    scan.read(text.lstrip("[ \t\r\n"))
     return Head(
         text=text,
         is_json=True,
+        is_list=is_list,
         keys=tuple(scan.keys),
         inner={name: tuple(members) for name, members in scan.keys.items() if members},
         schema=scan.schema,

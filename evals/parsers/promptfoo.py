@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.head import Head, named
+from evals.parsers.head import Head, NearMiss, named
 from evals.parsers.promptfoo_rows import Row, columns_of
 from evals.parsers.reading import (
     Cleaner,
@@ -31,6 +31,8 @@ ROW_KEYS = {"success", "promptIdx", "testIdx", "failureReason", "gradingResult",
 RESULT_KEYS = {"timestamp", "results", "prompts", "stats"}
 SUMMARY_KEYS = {"version", "timestamp", "prompts", "results", "stats"}
 COUNTS = ("successes", "failures", "errors")
+CSV_HEADER = ("Status,Score", "Grader Reason", "[PASS]", "[FAIL]")
+INSTEAD = "Upload the .json of the same evaluation: promptfoo eval -o results.json."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,19 @@ def sniff(head: Head) -> bool:
     if {"results", "_resultsLoaded"} <= keys or keys >= SUMMARY_KEYS:
         return True
     return "success" in keys and len(keys & ROW_KEYS) >= 3
+
+
+def near_miss(head: Head) -> NearMiss | None:
+    if head.xml_root == "promptfoo":
+        return NearMiss("promptfoo's own XML is often not well-formed and is not read.", INSTEAD)
+    if head.is_xml or head.is_json:
+        return None
+    first_line = head.text.partition("\n")[0]
+    if any(word in first_line for word in CSV_HEADER):
+        return NearMiss("promptfoo's CSV can't tell all outcomes apart and is not read.", INSTEAD)
+    if head.text.startswith(("evalId:", "results:")):
+        return NearMiss("promptfoo's YAML is not read.", INSTEAD)
+    return None
 
 
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:

@@ -32,6 +32,7 @@ class Limits:
     max_unpacked_bytes: int = 512 * MiB  # of a gzip file
     max_document_bytes: int = 300 * MiB  # of a format that is read whole
     max_line_bytes: int = 32 * MiB
+    max_zip_members: int = 200_000
     max_depth: int = 64
     max_rows: int = 5_000_000  # evaluations and attempts
     max_evaluations: int = 32_000  # of one attempt: their position is a small integer

@@ -83,7 +83,7 @@ def test_an_empty_file_is_400(content):
     assert (refused(content).status, refused(content).code) == (400, "empty")
 
 
-@pytest.mark.parametrize("content", [b"hello", b"\x00\x01\x02", b"PK\x03\x04zip", b"42", b'"text"', b"a,b\n1,2\n"])
+@pytest.mark.parametrize("content", [b"hello", b"\x00\x01\x02", b"42", b'"text"', b"a,b\n1,2\n"])
 def test_other_content_is_415(content):
     assert refused(content).status == 415
 
@@ -163,3 +163,7 @@ def test_a_head_of_quotes_and_backslashes_is_read_in_time():
     assert detect(b'{"a": ' + b'"\\' * 32_000) is None
     assert detect(b"<" + b"!--" * 20_000) is None
     assert detect(b"<?" * 32_000) is None
+
+
+def test_a_damaged_zip_is_unreadable():
+    assert (refused(b"PK\x03\x04zip").status, refused(b"PK\x03\x04zip").code) == (400, "bad_zip")

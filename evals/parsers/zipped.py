@@ -1,0 +1,80 @@
+"""Zip archives, with Zstandard members too: opened and read within limits, whatever their directory claims."""
+
+import zlib
+from typing import BinaryIO
+
+from backports.zstd import ZstdError
+from backports.zstd import zipfile as zip_files
+
+from evals.parsers.reading import CHUNK, Limits, too_large, unreadable
+
+ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+ENTRY_SIGNATURE = b"PK\x01\x02"  # begins each entry of the directory (APPNOTE 4.3.12)
+FAULTS = (
+    zip_files.BadZipFile,
+    zip_files.LargeZipFile,
+    ZstdError,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,  # a member with a password
+    EOFError,
+    OSError,
+    ValueError,
+    KeyError,
+)
+
+
+def open_zip(stream: BinaryIO, limits: Limits) -> zip_files.ZipFile:
+    """Return the archive. Raises ImportRefused when it is damaged or has more members than are taken."""
+    _count_entries(stream, limits)
+    try:
+        return zip_files.ZipFile(stream)
+    except FAULTS as error:
+        raise unreadable("The zip archive is damaged or cut off.", code="bad_zip") from error
+
+
+def _count_entries(stream: BinaryIO, limits: Limits) -> None:
+    """Refuse a directory with too many entries before it is held in memory: counted by their signature, as the
+    number in the directory's own end record may be a lie."""
+    start = stream.tell()
+    count, tail = 0, b""
+    while chunk := stream.read(1 << 20):
+        count += (tail + chunk).count(ENTRY_SIGNATURE)
+        tail = chunk[-3:]
+    stream.seek(start)
+    if count > limits.max_zip_members:
+        raise too_large("The zip archive has too many members.", expected=f"at most {limits.max_zip_members} members")
+
+
+class ZipReader:
+    """Reads members of one archive; all of them together may unpack to so much and no more."""
+
+    def __init__(self, archive: zip_files.ZipFile, limits: Limits) -> None:
+        self.archive = archive
+        self.limits = limits
+        self._left = limits.max_unpacked_bytes
+
+    def read(self, name: str) -> bytes:
+        """Return the unpacked member. Raises ImportRefused when it is damaged or too large, KeyError never."""
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            with self.archive.open(name) as member:
+                while piece := member.read(CHUNK):
+                    size += len(piece)
+                    self._check(size)
+                    pieces.append(piece)
+        except FAULTS as error:
+            raise unreadable(
+                f"The member “{name[:80]}” of the zip archive can't be read.", code="bad_zip_member"
+            ) from error
+        self._left -= size
+        return b"".join(pieces)
+
+    def _check(self, size: int) -> None:
+        if size > self._left:
+            most = f"at most {self.limits.max_unpacked_bytes} bytes unpacked"
+            raise too_large("The zip archive unpacks to more than is taken.", expected=most)
+        if size > self.limits.max_document_bytes:
+            most = f"at most {self.limits.max_document_bytes} bytes a member"
+            raise too_large("A member of the zip archive is too large.", expected=most)
