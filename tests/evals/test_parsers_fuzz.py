@@ -12,21 +12,42 @@ from hypothesis import strategies as st
 from evals.errors import ImportRefused
 from evals.parsers import FORMATS, open_records
 from evals.parsers.reading import UNSTORABLE
-from evals.records import AttemptRecord, EndRecord, RunRecord, ScenarioRecord
+from evals.records import AggregateRecord, AttemptRecord, EndRecord, RunRecord, ScenarioRecord
 
 ARTIFACTS = Path(__file__).parent.parent / "artifacts"
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-REAL = {
-    "injected.json": (ARTIFACTS / "run-v1/injected.json").read_bytes(),
-    "injected.ndjson": (ARTIFACTS / "run-v1/injected.ndjson").read_bytes(),
-    "results.jsonl": b"".join((ARTIFACTS / "promptfoo/results.jsonl").read_bytes().splitlines(keepends=True)[:6]),
-    "results.junit.xml": (ARTIFACTS / "promptfoo/results.junit.xml").read_bytes(),
-    "collection_error.xml": (ARTIFACTS / "pytest/collection_error.xml").read_bytes(),
+# Folder of real files and the format that reads them.
+FOLDERS = {
+    "run-v1": "run-v1",
+    "promptfoo": "promptfoo",
+    "pytest": "junit",
+    "inspect": "inspect",
+    "deepeval": "deepeval",
+    "pydantic-evals": "pydantic-evals",
+    "otel-genai": "otel-genai",
+    "garak": "garak",
+    "agent-reliability": "agent-reliability",
 }
-TRIMMED = json.loads((ARTIFACTS / "promptfoo/results.json").read_text())
-TRIMMED["results"]["results"] = TRIMMED["results"]["results"][::9]
-REAL["results.json"] = json.dumps(TRIMMED).encode()
+
+
+def real_files():
+    """Every real file, the largest ones cut down so that a reading stays quick."""
+    for folder, format in FOLDERS.items():
+        for path in sorted((ARTIFACTS / folder).iterdir()) if format in FORMATS else ():
+            if path.name == "results.json":
+                trimmed = json.loads(path.read_text())
+                trimmed["results"]["results"] = trimmed["results"]["results"][::9]
+                yield f"{folder}/{path.name}", json.dumps(trimmed).encode()
+            elif path.name == "results.jsonl":
+                yield f"{folder}/{path.name}", b"".join(path.read_bytes().splitlines(keepends=True)[:6])
+            elif path.suffix != ".csv":
+                yield f"{folder}/{path.name}", path.read_bytes()
+
+
+REAL = dict(real_files())
+DOCUMENTS = [name for name in REAL if name.endswith(".json")]
+LINES = [name for name in REAL if name.endswith(("jsonl", "ndjson"))]
 
 LEAVES = (
     st.none()
@@ -78,11 +99,14 @@ def check(content, format=None):
         if isinstance(record, ScenarioRecord):
             assert 1 <= len(record.key) <= 200
             known.add(record.key)
+        elif isinstance(record, AggregateRecord):
+            assert min(record.passed, record.failed, record.unknown, record.error) >= 0
         else:
             assert isinstance(record, AttemptRecord)
-            assert record.scenario in known
-            places.add((record.scenario, record.variant, record.ordinal))
-    assert len(places) == sum(isinstance(record, AttemptRecord) for record in found)
+            assert record.scenario in known | {""}
+            if record.scenario:
+                places.add((record.scenario, record.variant, record.ordinal))
+    assert len(places) == sum(isinstance(record, AttemptRecord) and record.scenario != "" for record in found)
     assert not any(UNSTORABLE.search(text) for record in found for text in texts_of(asdict(record)))
     return found
 
@@ -119,21 +143,22 @@ def test_cut_or_changed_bytes(name, data):
     check(bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content))
 
 
-@pytest.mark.parametrize("name", ["injected.json", "results.json"])
-@settings(parent=QUICK, max_examples=150)
+@pytest.mark.parametrize("name", DOCUMENTS)
+@settings(parent=QUICK, max_examples=60)
 @given(st.data())
 def test_changed_members(name, data):
     document = json.loads(REAL[name])
     path = data.draw(st.sampled_from(list(parts_of(document))))
     content = json.dumps(replaced(document, path, data.draw(VALUES))).encode()
     check(content)
-    check(content, format="run-v1" if name == "injected.json" else "promptfoo")
+    check(content, format=FOLDERS[name.partition("/")[0]])
 
 
-@settings(parent=QUICK, max_examples=150)
+@pytest.mark.parametrize("name", LINES)
+@settings(parent=QUICK, max_examples=60)
 @given(st.data())
-def test_changed_lines(data):
-    lines = [json.loads(line) for line in REAL["injected.ndjson"].splitlines()]
+def test_changed_lines(name, data):
+    lines = [json.loads(line) for line in REAL[name].splitlines()]
     number = data.draw(st.integers(0, len(lines) - 1))
     path = data.draw(st.sampled_from(list(parts_of(lines[number]))))
     lines[number] = replaced(lines[number], path, data.draw(VALUES))
