@@ -1,9 +1,12 @@
 """What the beginning of a file tells about its format: the keys of its JSON, the root of its XML."""
 
+import json
 import re
 from dataclasses import dataclass, field
 
 import msgspec
+
+from evals.parsers.reading import storable
 
 # A string, also one that the end of the head cuts off; possessive, so that no input makes it backtrack.
 TOKEN = re.compile(r'"((?:[^"\\]|\\(?:.|\Z))*+)(?:"|\Z)|([{}\[\]:])', re.DOTALL)
@@ -73,12 +76,30 @@ def head_of_document(content: bytes) -> Head | None:
         inner = {name: _members(raw) for name, raw in members.items()}
         schema = msgspec.json.decode(members["schema"]) if "schema" in members else ""
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return None
+        return _head_of_odd_document(content)
     return Head(
         is_json=True,
         keys=tuple(members),
         inner={name: names for name, names in inner.items() if names},
         schema=schema if isinstance(schema, str) else "",
+    )
+
+
+def _head_of_odd_document(content: bytes) -> Head | None:
+    """Read what the quick decoder refuses and Python's tools write: NaN, infinities, lone surrogates."""
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    inner = {storable(name): tuple(map(storable, member)) for name, member in value.items() if isinstance(member, dict)}
+    schema = value.get("schema")
+    return Head(
+        is_json=True,
+        keys=tuple(map(storable, value)),
+        inner={name: names for name, names in inner.items() if names},
+        schema=storable(schema) if isinstance(schema, str) else "",
     )
 
 

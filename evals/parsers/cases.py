@@ -1,0 +1,131 @@
+"""What several formats say alike about a case: class, category, attack, repeats, tool calls, plain texts."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from evals.parsers.reading import Cleaner
+from evals.parsers.values import MAX_ID, as_id
+from evals.records import (
+    Category,
+    Decision,
+    EvaluationRecord,
+    Outcome,
+    StepKind,
+    StepRecord,
+)
+
+CATEGORIES = {category.value: category for category in Category}
+MAX_STEPS = 1_000
+MAX_KEPT = 20_480  # characters of JSON, of arguments and results
+NO_START = "The file has no start time."
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFacts:
+    class_id: str = ""
+    categories: frozenset[Category] | None = None
+    adversarial: bool = False
+
+
+def facts_of(metadata: dict[str, Any], tags: Iterable[str] = ()) -> CaseFacts:
+    """Read class, category and attack. A `category` that is none of the four is a class; so is another tag."""
+    others = [tag for tag in tags if tag not in CATEGORIES and tag != "adversarial"]
+    category = metadata.get("category")
+    categories = {CATEGORIES[word] for word in (category, *tags) if isinstance(word, str) and word in CATEGORIES}
+    named = (metadata.get("class"), None if _is_category(category) else category, *others)
+    return CaseFacts(
+        class_id=next((found for value in named if (found := as_id(value))), ""),
+        categories=frozenset(categories) or None,
+        adversarial=metadata.get("adversarial") in (True, "true") or "adversarial" in tags,
+    )
+
+
+def _is_category(value: Any) -> bool:
+    return isinstance(value, str) and value in CATEGORIES
+
+
+class Ordinals:
+    """Numbers the attempts of a scenario and variant; a wanted number that is taken becomes the next free one."""
+
+    def __init__(self) -> None:
+        self._taken: set[tuple[str, str, int]] = set()
+        self._next: Counter[tuple[str, str]] = Counter()
+
+    def take(self, scenario: str, variant: str = "", *, wanted: int | None = None) -> int:
+        number = wanted
+        if number is None or (scenario, variant, number) in self._taken:
+            number = self._next[scenario, variant] + 1
+            while (scenario, variant, number) in self._taken:
+                number += 1
+            self._next[scenario, variant] = number
+        self._taken.add((scenario, variant, number))
+        return number
+
+
+def joined_id(*parts: str) -> str:
+    """Join the parts that are there to one id."""
+    return as_id(" | ".join(part for part in parts if part), limit=MAX_ID)
+
+
+def as_text(value: Any, cleaner: Cleaner) -> str:
+    """Return a text as it is and any other value as JSON; '' for none."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        value = json.dumps(cleaner.value(value), ensure_ascii=False)
+    return cleaner.text(value)
+
+
+def tool_step(tool: str, arguments: Any, result: Any, cleaner: Cleaner, **members: Any) -> StepRecord:
+    return StepRecord(
+        kind=StepKind.TOOL,
+        tool=tool or "unnamed tool",
+        arguments_sha256="" if arguments is None else cleaner.digest(arguments),
+        arguments=_kept(arguments, cleaner),
+        result=_kept(result, cleaner),
+        **({"decision": Decision.ALLOWED} | members),
+    )
+
+
+def _kept(value: Any, cleaner: Cleaner) -> Any:
+    kept = cleaner.value(value)
+    return kept if len(json.dumps(kept)) <= MAX_KEPT else None
+
+
+class Tally:
+    """Counts what the end of a run has to say in sentences."""
+
+    def __init__(self, tool: str) -> None:
+        self.tool = tool
+        self.outcomes: Counter[Outcome] = Counter()
+        self._differing: Counter[str] = Counter()
+        self._steps_cut = 0
+
+    def evaluations(self, evaluations: Iterable[EvaluationRecord]) -> tuple[EvaluationRecord, ...]:
+        """Count the evaluations of an attempt and return them."""
+        found = tuple(evaluations)
+        for evaluation in found:
+            self.outcomes[evaluation.outcome] += 1
+            if evaluation.reported_outcome:
+                difference = f"{evaluation.outcome} where {self.tool} says {evaluation.reported_outcome}"
+                self._differing[f"{difference} ({evaluation.reason_code})"] += 1
+        return found
+
+    def steps(self, steps: Iterable[StepRecord]) -> tuple[StepRecord, ...]:
+        """Return the first steps of an attempt; what is over the limit is counted."""
+        found = tuple(steps)
+        self._steps_cut += max(0, len(found) - MAX_STEPS)
+        return found[:MAX_STEPS]
+
+    def notes(self) -> Iterator[str]:
+        for difference, count in self._differing.items():
+            yield f"{counted(count, 'evaluation')} {'is' if count == 1 else 'are'} {difference}."
+        if self._steps_cut:
+            yield f"{counted(self._steps_cut, 'tool call')} beyond {MAX_STEPS} of an attempt left out."
+
+
+def counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
