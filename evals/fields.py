@@ -1,6 +1,7 @@
 """A column for a closed set of words: two bytes in the table, the enum in Python."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -37,6 +38,11 @@ class CodeField(models.SmallIntegerField[Any, Any]):
             return value
         return code_of(value if isinstance(value, self._enum) else self._enum(value))
 
+    @property
+    def codes(self) -> dict[StrEnum | None, int | None]:
+        """What each member is stored as; None as NULL."""
+        return {None: None} | {member: code_of(member) for member in self._enum}
+
     def value_to_string(self, obj: models.Model) -> str:
         return str(self.value_from_object(obj) or "")
 
@@ -51,3 +57,22 @@ class CodeField(models.SmallIntegerField[Any, Any]):
 def code_of(member: StrEnum) -> int:
     """Position of a member in its enum, from 1."""
     return list(type(member)).index(member) + 1
+
+
+class DollarField(models.BigIntegerField[Any, Any]):
+    """US dollars to a billionth: a Decimal in Python, whole nano-dollars in the table, where adding them is exact and
+    writing a million costs a third of what a NUMERIC column does."""
+
+    def from_db_value(self, value: int | None, expression: Any, connection: Any) -> Decimal | None:
+        return None if value is None else Decimal(value).scaleb(-9)
+
+    def to_python(self, value: Any) -> Decimal | None:
+        return None if value is None or value == "" else Decimal(value)
+
+    def get_prep_value(self, value: Any) -> int | None:
+        return None if value is None else nano_dollars(Decimal(value))
+
+
+def nano_dollars(dollars: Decimal) -> int:
+    """Return the nearest whole number of nano-dollars."""
+    return int(dollars.scaleb(9).to_integral_value())

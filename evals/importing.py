@@ -2,9 +2,7 @@
 
 import logging
 import uuid
-from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import timedelta
 from typing import Any, BinaryIO, cast
 
 from django.conf import settings
@@ -19,7 +17,6 @@ from evals.jobs import Lease, LeaseLost, claim_import, list_worn_out
 from evals.models import Artifact, Import, ImportState, Intake, Phase, Run
 from evals.parsers import FORMATS, Limits, open_records
 from evals.parsers.reading import storable
-from evals.records import Record
 from evals.storing import MIB
 from reliability.audit import record_change
 
@@ -69,7 +66,7 @@ def _import_artifact(job: Import, lease: Lease) -> None:
         Artifact.objects.filter(pk=artifact.pk).update(format=name)
         writer = RunWriter(job, artifact, on_batch=note)
         try:
-            writer.write(_kept_alive(records, lease), format=name, parser_version=FORMATS[name].version)
+            writer.write(records, format=name, parser_version=FORMATS[name].version)
             lease.renew(phase=Phase.COUNTING, rows_read=writer.rows_read, bytes_read=artifact.size)
             _finish(job, lease, writer)
         except (ImportRefused, LeaseLost):
@@ -83,16 +80,6 @@ def import_limits() -> Limits:
         max_document_bytes=settings.MAX_DOCUMENT_MB * MIB,
         max_rows=settings.MAX_ROWS,
     )
-
-
-def _kept_alive(records: Iterator[Record], lease: Lease) -> Iterator[Record]:
-    """Renew the lease while a parser is busy with what yields no rows for long, such as decoding a whole document."""
-    renewed = timezone.now()
-    for record in records:
-        if timezone.now() - renewed > timedelta(seconds=settings.JOB_LEASE_SECONDS / 4):
-            lease.renew()
-            renewed = timezone.now()
-        yield record
 
 
 def _finish(job: Import, lease: Lease, writer: RunWriter) -> None:

@@ -4,12 +4,17 @@ Rows go in batches under a hidden run, each in a short transaction of its own; o
 results and makes the run visible. Whoever dies in between leaves only hidden rows, which a sweep removes.
 """
 
+import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
+from evals.behind import WriteBehind
+from evals.bulk import commit_lazily
 from evals.class_results import TOTALS, count_class_results, count_totals
 from evals.definitions import DefinitionCache
 from evals.models import (
@@ -26,12 +31,13 @@ from evals.models import (
     Step,
 )
 from evals.options import ImportOptions, fill_run
+from evals.outcomes import settle_attempt
 from evals.parsers import run_v1
-from evals.records import AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
-from evals.rows import BatchRows, ScenarioRegistry, join_scenarios
+from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
+from evals.rows import BatchRows, ScenarioRegistry, Settled, join_scenarios
 from evals.taxonomy import shipped_taxonomy
 
-BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # about half a second each
+BATCH_ROWS = {"postgresql": 5_000, "sqlite": 3_000}  # well under half a second each
 
 type OnBatch = Callable[[int, int], None]  # rows read, rows stored so far
 
@@ -47,26 +53,44 @@ class RunWriter:
         self.rows_read = self.rows_stored = 0
         self.batch_rows = BATCH_ROWS[connection.vendor]
         self.run: Run | None = None
-        self.waiting: list[AttemptRecord] = []
+        self.settled: list[Settled] = []  # what the next batch will hold
         self.waiting_rows = 0
-        self.attempts = 0  # written so far
+        self.attempts = 0  # handed over to be written so far
+        self.aggregates: list[AggregateRecord] = []
+        self.renew_at = 0.0
 
     def write(self, records: Iterable[Record], *, format: str, parser_version: str) -> Run:
         """Store all records under a hidden run and return it. Raises `ImportRefused` as the parser does."""
-        for record in records:
-            match record:
-                case RunRecord():
-                    self._open_run(record, format, parser_version)
-                case ScenarioRecord():
-                    self.scenarios.describe(record)
-                case AttemptRecord():
+        self.behind = WriteBehind()
+        self._schedule_renewal()
+        try:
+            for record in records:
+                if isinstance(record, AttemptRecord):  # first, as nearly all are
                     self._take(record)
-                case EndRecord():
+                elif isinstance(record, ScenarioRecord):
+                    self.scenarios.describe(record)
+                elif isinstance(record, RunRecord):
+                    self._open_run(record, format, parser_version)
+                elif isinstance(record, AggregateRecord):
+                    self.aggregates.append(record)
+                else:
                     self._close(record)
-        self._flush()
-        if self.run is None:
-            raise RuntimeError("the parser yielded no run")
-        return self.run
+                if time.monotonic() > self.renew_at:
+                    self._keep_lease()
+            self._flush()
+            self.behind.wait()
+        finally:
+            self.behind.close()
+        return self._written()
+
+    def _schedule_renewal(self) -> None:
+        self.renew_at = time.monotonic() + settings.JOB_LEASE_SECONDS / 4
+
+    def _keep_lease(self) -> None:
+        """Renew the lease while a parser is busy with what makes no batch for long."""
+        self.behind.wait()
+        self.on_batch(self.rows_read, self.rows_stored)
+        self._schedule_renewal()
 
     def _open_run(self, record: RunRecord, format: str, parser_version: str) -> None:
         record = fill_run(record, self.options, strict=format == run_v1.NAME)
@@ -84,26 +108,32 @@ class RunWriter:
             Import.objects.filter(pk=self.job.pk).update(run=self.run)
 
     def _take(self, record: AttemptRecord) -> None:
-        self.waiting.append(record)
-        self.waiting_rows += 1 + len(record.evaluations)
-        self.rows_read += 1 + len(record.evaluations)
-        if self.waiting_rows + sum_steps(record) >= self.batch_rows:
+        scenario = self.scenarios.named(record.scenario)
+        settled = settle_attempt(scenario.record, record)
+        self.settled.append((scenario, record, settled))
+        rows = 1 + len(settled.evaluations)
+        self.rows_read += rows
+        self.waiting_rows += rows + len(record.steps)
+        if self.waiting_rows >= self.batch_rows:
             self._flush()
 
     def _flush(self) -> None:
-        """Write what waits. The lease is renewed in the same transaction: a worker that lost it writes nothing."""
+        """Hand what waits over to be written, while the reading goes on."""
         if self.run is None:
             return
-        rows = BatchRows(self.run, self.scenarios, self.definitions, self.attempts + 1)
-        rows.settle(
-            self.waiting
-        )  # before the transaction: new definitions are stored at once, and no import waits for another
+        rows = BatchRows(self.run, self.scenarios, self.definitions, self.settled, self.attempts + 1)
+        self.behind.submit(partial(self._store, rows, self.rows_read))
+        self.attempts += len(self.settled)
+        self.settled, self.waiting_rows = [], 0
+        self._schedule_renewal()
+
+    def _store(self, rows: BatchRows, rows_read: int) -> None:
+        """Write one batch. The lease is renewed in the same transaction: a worker that lost it writes nothing."""
+        rows.learn()  # before the transaction: new definitions are stored at once, and no import waits for another
         with transaction.atomic():
-            self.on_batch(self.rows_read, self.rows_stored)
-            self.scenarios.store()
+            commit_lazily()
+            self.on_batch(rows_read, self.rows_stored)
             self.rows_stored += rows.store()
-        self.attempts += len(self.waiting)
-        self.waiting, self.waiting_rows = [], 0
 
     def _close(self, end: EndRecord) -> None:
         run = self.run
@@ -141,10 +171,6 @@ class RunWriter:
         if self.run is None:
             raise RuntimeError("nothing was written")
         return self.run
-
-
-def sum_steps(record: AttemptRecord) -> int:
-    return len(record.steps)
 
 
 def _make_run(job: Import, record: RunRecord, options: ImportOptions) -> Run:

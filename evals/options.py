@@ -1,7 +1,9 @@
 """What the uploader says beside the artifact: the query of the import door, checked and normalised."""
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from evals.errors import ImportRefused, Problem
 from evals.models import MadeBy, Visibility

@@ -1,7 +1,5 @@
 """Settles an attempt: the evaluations that we add to the uploaded ones, its containment and its outcome."""
 
-from dataclasses import dataclass
-
 from evals.containment import judge_containment
 from evals.measures.outcomes import attempt_outcome
 from evals.records import (
@@ -11,16 +9,17 @@ from evals.records import (
     EvaluationRecord,
     EvaluatorRecord,
     Outcome,
+    Plain,
     ScenarioRecord,
 )
 
 EXECUTION_INDICATOR = "execution"
 EXECUTION_EVALUATOR = EvaluatorRecord(name="reliability-snapshot/execution", version="1")
+COMPLETED = AttemptStatus.COMPLETED
 BROKEN = (AttemptStatus.CRASHED, AttemptStatus.TIMED_OUT)
 
 
-@dataclass(frozen=True, slots=True)
-class SettledAttempt:
+class SettledAttempt(Plain, frozen=True):
     outcome: Outcome
     containment: Containment | None
     evaluations: tuple[EvaluationRecord, ...]  # the uploaded ones first
@@ -29,6 +28,8 @@ class SettledAttempt:
 def settle_attempt(scenario: ScenarioRecord, attempt: AttemptRecord) -> SettledAttempt:
     """Return the attempt's outcome over its own evaluations and those that we add to them."""
     evaluations = attempt.evaluations
+    if attempt.status is COMPLETED and len(evaluations) == 1 and not scenario.guards:
+        return SettledAttempt(evaluations[0].outcome, None, evaluations)  # nearly all of a large run
     if execution := judge_execution(attempt):
         evaluations = (*evaluations, execution)
     contained = judge_containment(scenario, attempt)

@@ -3,11 +3,12 @@
 The run comes first and the end last; between them each scenario precedes the attempts that use it.
 """
 
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 
 class Outcome(StrEnum):
@@ -107,8 +108,12 @@ class Containment(StrEnum):
     BREACHED = "breached"
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class Plain(Struct, frozen=True, gc=False):
+    """Immutable, and ten times quicker to make than a frozen dataclass: an import makes millions. They hold no cycles,
+    so the garbage collector need not know them."""
+
+
+class RunRecord(Plain, frozen=True):
     """The session as a whole. `''` means the artifact does not say; times carry a zone."""
 
     label: str = ""
@@ -137,8 +142,7 @@ class RunRecord:
     extras: dict[str, Any] = field(default_factory=dict)  # members beginning with x_
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluatorRecord:
+class EvaluatorRecord(Plain, frozen=True):
     """Who judged. With the indicator it makes the definition; None in an evaluation = a person did."""
 
     name: str
@@ -148,8 +152,7 @@ class EvaluatorRecord:
     per_case: bool = False  # the version names the case's own assertions (promptfoo rows)
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioRecord:
+class ScenarioRecord(Plain, frozen=True):
     """A case as this run describes it. `key` is stable across runs, models and commits."""
 
     key: str
@@ -166,8 +169,7 @@ class ScenarioRecord:
     extras: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class StepRecord:
+class StepRecord(Plain, frozen=True):
     """One tool or model call, in order. Costs in US dollars, latency in milliseconds."""
 
     kind: StepKind
@@ -184,15 +186,13 @@ class StepRecord:
     extras: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SideEffectRecord:
+class SideEffectRecord(Plain, frozen=True):
     tool: str
     checked: bool
     happened: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationRecord:
+class EvaluationRecord(Plain, frozen=True):
     """One judgement. `categories` None = the class's own; an empty set = none."""
 
     indicator: str
@@ -211,8 +211,7 @@ class EvaluationRecord:
     extras: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRecord:
+class AttemptRecord(Plain, frozen=True):
     """One execution of a scenario by a variant (provider or model). `place` names it in the artifact.
 
     `scenario` is '' where the format has no cases, only executions (a producer run of a live agent).
@@ -238,8 +237,7 @@ class AttemptRecord:
     extras: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateRecord:
+class AggregateRecord(Plain, frozen=True):
     """Counts of one indicator where the artifact holds no single evaluations: a class result without attempts."""
 
     indicator: str
@@ -253,8 +251,7 @@ class AggregateRecord:
     variant: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class EndRecord:
+class EndRecord(Plain, frozen=True):
     """Closes the records. What it sets replaces what the run said; None leaves it."""
 
     session: Session | None = None

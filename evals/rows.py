@@ -1,9 +1,7 @@
 """From records to table rows: one batch of attempts with their steps and evaluations."""
 
 import hashlib
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass
 
 from django.db import connection
 
@@ -11,12 +9,13 @@ from evals.bulk import Row, reserve_ids, write_rows
 from evals.codes import mask_of
 from evals.definitions import DefinitionCache
 from evals.models import Attempt, AttemptDetail, Evaluation, EvaluationDetail, Run, RunScenario, Step
-from evals.outcomes import SettledAttempt, settle_attempt
+from evals.outcomes import SettledAttempt
 from evals.records import AttemptRecord, EvaluationRecord, Outcome, ScenarioRecord, StepRecord
 from evals.taxonomy import Taxonomy
 
 UNCLASSIFIED = "unclassified"
 KEY_LENGTH = 500
+PASS = Outcome.PASS
 
 SCENARIO_FIELDS = [
     "id",
@@ -122,12 +121,15 @@ class ScenarioRegistry:
     def named(self, key: str) -> KnownScenario:
         return self._known.get(key) or self.describe(ScenarioRecord(key=key))
 
-    def store(self) -> None:
-        """Write the scenarios described since the last call."""
-        for known, id in zip(self._new, reserve_ids(RunScenario, len(self._new)), strict=True):
+    def take_new(self) -> list[KnownScenario]:
+        """Return the scenarios described since the last call; they are stored with the batch that names them."""
+        new, self._new = self._new, []
+        return new
+
+    def store(self, new: list[KnownScenario]) -> None:
+        for known, id in zip(new, reserve_ids(RunScenario, len(new)), strict=True):
             known.id = id
-        write_rows(RunScenario, SCENARIO_FIELDS, [self._row(known) for known in self._new])
-        self._new = []
+        write_rows(RunScenario, SCENARIO_FIELDS, [self._row(known) for known in new])
 
     def _row(self, known: KnownScenario) -> Row:
         r = known.record
@@ -150,52 +152,65 @@ class ScenarioRegistry:
         )
 
 
-@dataclass(slots=True)
+type Settled = tuple[KnownScenario, AttemptRecord, SettledAttempt]
+
+
 class BatchRows:
-    """Collects the rows of one batch: `settle` first, then `store` inside the writing transaction."""
+    """The rows of one batch, made and written by `store`. While it waits for the database the next batch is read, so
+    nothing here touches what the reading changes."""
 
-    run: Run
-    scenarios: ScenarioRegistry
-    definitions: DefinitionCache
-    first_number: int
-    _settled: list[tuple[KnownScenario, AttemptRecord, SettledAttempt]] = field(default_factory=list)
-    _rows: dict[Any, list[Row]] = field(default_factory=dict)
+    def __init__(
+        self,
+        run: Run,
+        scenarios: ScenarioRegistry,
+        definitions: DefinitionCache,
+        settled: list[Settled],
+        first_number: int,
+    ) -> None:
+        self.run_id, self.run_at = run.pk, run.at
+        self.scenarios, self.new_scenarios = scenarios, scenarios.take_new()
+        self.definitions = definitions
+        self.settled = settled
+        self.first_number = first_number
+        self.attempts: list[Row] = []
+        self.attempt_details: list[Row] = []
+        self.steps: list[Row] = []
+        self.evaluations: list[Row] = []
+        self.evaluation_details: list[Row] = []
 
-    def settle(self, records: list[AttemptRecord]) -> None:
-        """Decide containment and outcome of each attempt, and look up what its evaluations refer to."""
-        for record in records:
-            scenario = self.scenarios.named(record.scenario)
-            self._settled.append((scenario, record, settle_attempt(scenario.record, record)))
-        evaluations = [evaluation for *_, settled in self._settled for evaluation in settled.evaluations]
+    def learn(self) -> None:
+        """Look up what the evaluations refer to. Call it outside of a transaction, as new definitions are stored."""
+        evaluations = [evaluation for *_, settled in self.settled for evaluation in settled.evaluations]
         self.definitions.learn(
-            ((evaluation.indicator, evaluation.evaluator) for evaluation in evaluations),
-            (evaluation.reason_code for evaluation in evaluations),
+            {(evaluation.indicator, evaluation.evaluator) for evaluation in evaluations},
+            {evaluation.reason_code for evaluation in evaluations},
         )
 
     def store(self) -> int:
         """Write all rows; return how many attempts and evaluations they were."""
-        self._rows = {m: [] for m in (Attempt, AttemptDetail, Step, Evaluation, EvaluationDetail)}
-        attempt_ids = reserve_ids(Attempt, len(self._settled))
-        evaluation_ids = iter(reserve_ids(Evaluation, sum(len(s.evaluations) for _, _, s in self._settled)))
-        for number, id in enumerate(attempt_ids, self.first_number):
-            scenario, record, settled = self._settled[number - self.first_number]
+        self.scenarios.store(self.new_scenarios)
+        attempt_ids = reserve_ids(Attempt, len(self.settled))
+        evaluation_ids = iter(reserve_ids(Evaluation, sum(len(s.evaluations) for _, _, s in self.settled)))
+        for number, (id, (scenario, record, settled)) in enumerate(
+            zip(attempt_ids, self.settled, strict=True), self.first_number
+        ):
             self._add_attempt(id, number, scenario, record, settled)
             for position, evaluation in enumerate(settled.evaluations, 1):
                 self._add_evaluation(next(evaluation_ids), id, position, scenario, record, evaluation)
-        stored = write_rows(Attempt, ATTEMPT_FIELDS, self._rows[Attempt])
-        write_rows(AttemptDetail, ATTEMPT_DETAIL_FIELDS, self._rows[AttemptDetail])
-        write_rows(Step, STEP_FIELDS, self._rows[Step])
-        stored += write_rows(Evaluation, EVALUATION_FIELDS, self._rows[Evaluation])
-        write_rows(EvaluationDetail, EVALUATION_DETAIL_FIELDS, self._rows[EvaluationDetail])
+        stored = write_rows(Attempt, ATTEMPT_FIELDS, self.attempts)
+        write_rows(AttemptDetail, ATTEMPT_DETAIL_FIELDS, self.attempt_details)
+        write_rows(Step, STEP_FIELDS, self.steps)
+        stored += write_rows(Evaluation, EVALUATION_FIELDS, self.evaluations)
+        write_rows(EvaluationDetail, EVALUATION_DETAIL_FIELDS, self.evaluation_details)
         return stored
 
     def _add_attempt(
         self, id: int, number: int, scenario: KnownScenario, r: AttemptRecord, settled: SettledAttempt
     ) -> None:
-        self._rows[Attempt].append(
+        self.attempts.append(
             (
                 id,
-                self.run.pk,
+                self.run_id,
                 number,
                 scenario.id,
                 r.variant[:200],
@@ -211,11 +226,12 @@ class BatchRows:
                 r.trace_id[:200],
             )
         )
-        effects = [{"tool": s.tool, "checked": s.checked, "happened": s.happened} for s in r.side_effects]
         # A plain PASS keeps no detail: its place in the artifact is what nobody looks for.
-        if settled.outcome is not Outcome.PASS or r.input or r.output or r.error or effects or r.extras:
-            self._rows[AttemptDetail].append((id, r.input, r.output, r.error, r.place[:300], effects, r.extras))
-        self._rows[Step].extend(_step_row(id, number, step) for number, step in enumerate(r.steps, 1))
+        if settled.outcome is not PASS or r.input or r.output or r.error or r.side_effects or r.extras:
+            effects = [{"tool": s.tool, "checked": s.checked, "happened": s.happened} for s in r.side_effects]
+            self.attempt_details.append((id, r.input, r.output, r.error, r.place[:300], effects, r.extras))
+        if r.steps:
+            self.steps.extend([_step_row(id, at, step) for at, step in enumerate(r.steps, 1)])
 
     def _add_evaluation(
         self,
@@ -226,11 +242,12 @@ class BatchRows:
         record: AttemptRecord,
         e: EvaluationRecord,
     ) -> None:
-        observed, assumed = self._observed_at(record, e)
-        self._rows[Evaluation].append(
+        # Its own time, else the attempt's, else the run's start, else the upload; the last two are assumed.
+        observed_at = e.observed_at or record.started_at
+        self.evaluations.append(
             (
                 id,
-                self.run.pk,
+                self.run_id,
                 attempt_id,
                 position,
                 self.definitions.definition_id(e.indicator, e.evaluator),
@@ -242,17 +259,12 @@ class BatchRows:
                 e.categories is not None,
                 self.definitions.reason_id(e.reason_code),
                 e.score,
-                observed,
-                assumed,
+                observed_at or self.run_at,
+                observed_at is None,
             )
         )
         if e.reason or e.evidence is not None or e.components or e.extras:
-            self._rows[EvaluationDetail].append((id, e.reason, e.evidence, list(e.components), e.extras))
-
-    def _observed_at(self, record: AttemptRecord, evaluation: EvaluationRecord) -> tuple[datetime, bool]:
-        """Its own time, else the attempt's, else the run's start, else the upload; the last two are assumed."""
-        own = evaluation.observed_at or record.started_at
-        return (own, False) if own else (self.run.at, True)
+            self.evaluation_details.append((id, e.reason, e.evidence, list(e.components), e.extras))
 
 
 def _step_row(attempt_id: int, number: int, s: StepRecord) -> Row:

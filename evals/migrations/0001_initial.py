@@ -59,7 +59,7 @@ class Migration(migrations.Migration):
                 ('containment', evals.fields.CodeField(null=True)),
                 ('started_at', models.DateTimeField(null=True)),
                 ('latency_ms', models.FloatField(null=True)),
-                ('cost_usd', models.DecimalField(decimal_places=9, max_digits=20, null=True)),
+                ('cost_usd', evals.fields.DollarField(null=True)),
                 ('tokens_input', models.PositiveBigIntegerField(null=True)),
                 ('tokens_output', models.PositiveBigIntegerField(null=True)),
                 ('trace_id', models.CharField(blank=True, max_length=200)),
@@ -283,7 +283,7 @@ class Migration(migrations.Migration):
                 ('result', models.JSONField(null=True)),
                 ('started_at', models.DateTimeField(null=True)),
                 ('latency_ms', models.FloatField(null=True)),
-                ('cost_usd', models.DecimalField(decimal_places=9, max_digits=20, null=True)),
+                ('cost_usd', evals.fields.DollarField(null=True)),
                 ('extras', models.JSONField(default=dict)),
             ],
             options={

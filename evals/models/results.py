@@ -6,7 +6,7 @@ checking each of a million rows against three tables costs more than storing it,
 
 from django.db import models
 
-from evals.fields import CodeField
+from evals.fields import CodeField, DollarField
 from evals.models.agents import Definition, ReasonCode
 from evals.models.counted import CountedModel
 from evals.models.runs import Run, RunScenario
@@ -28,7 +28,7 @@ class Attempt(models.Model):
     containment = CodeField(Containment, null=True)
     started_at = models.DateTimeField(null=True)
     latency_ms = models.FloatField(null=True)
-    cost_usd = models.DecimalField(max_digits=20, decimal_places=9, null=True)
+    cost_usd = DollarField(null=True)
     tokens_input = models.PositiveBigIntegerField(null=True)
     tokens_output = models.PositiveBigIntegerField(null=True)
     trace_id = models.CharField(max_length=200, blank=True)
@@ -76,7 +76,7 @@ class Step(models.Model):
     result = models.JSONField(null=True)
     started_at = models.DateTimeField(null=True)
     latency_ms = models.FloatField(null=True)
-    cost_usd = models.DecimalField(max_digits=20, decimal_places=9, null=True)
+    cost_usd = DollarField(null=True)
     extras = models.JSONField(default=dict)
 
     class Meta:

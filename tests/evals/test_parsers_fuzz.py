@@ -2,17 +2,17 @@
 
 import io
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from evals.errors import ImportRefused
 from evals.parsers import FORMATS, open_records
 from evals.parsers.reading import UNSTORABLE
-from evals.records import AggregateRecord, AttemptRecord, EndRecord, RunRecord, ScenarioRecord
+from evals.records import AggregateRecord, AttemptRecord, EndRecord, Plain, RunRecord, ScenarioRecord
 
 ARTIFACTS = Path(__file__).parent.parent / "artifacts"
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -82,6 +82,8 @@ def texts_of(value):
         yield from (text for member in value.items() for text in texts_of(member))
     elif isinstance(value, list | tuple | frozenset):
         yield from (text for member in value for text in texts_of(member))
+    elif isinstance(value, Plain):
+        yield from texts_of(asdict(value))
 
 
 def check(content, format=None):

@@ -299,16 +299,6 @@ def test_whole_numbers_may_be_written_with_a_point():
     assert only(content, RunRecord).planned == 3
 
 
-def test_repeated_evaluations_are_one_object():
-    content = document(
-        attempts=[
-            {"scenario": "a", "ordinal": n, "evaluations": [{"indicator": "i", "outcome": "PASS"}]} for n in (1, 2)
-        ]
-    )
-    first, second = (record for record in read(content) if isinstance(record, AttemptRecord))
-    assert first.evaluations[0] is second.evaluations[0]
-
-
 # -- what is refused, and where
 
 

@@ -27,6 +27,13 @@ from evals.records import (
 )
 
 MAX_REMEMBERED = 50_000
+# Read as globals: looking up a member of an enum costs as much as a comparison.
+COMPLETED, UNCLASSIFIED, FAULT_UNKNOWN, FAIL = (
+    AttemptStatus.COMPLETED,
+    Finding.UNCLASSIFIED,
+    Fault.UNKNOWN,
+    Outcome.FAIL,
+)
 
 
 class Untidy(Exception):
@@ -34,13 +41,12 @@ class Untidy(Exception):
 
 
 class Builder:
-    """Builds the records of one run. Ids and plain evaluations repeat in their thousands, so it remembers them."""
+    """Builds the records of one run. Ids repeat in their thousands, so it remembers which were found fit."""
 
     def __init__(self, limits: Limits, evaluators: dict[str, EvaluatorRecord | None]) -> None:
         self.cleaner = Cleaner(limits)
         self.evaluators = evaluators
         self._ids: set[str | None] = {None, ""}
-        self._plain: dict[Any, EvaluationRecord] = {}
 
     # -- values
 
@@ -134,24 +140,31 @@ class Builder:
         )
 
     def attempt(self, attempt: wire.Attempt, extras: dict[str, Any], place: str) -> AttemptRecord:
-        tokens = attempt.tokens
+        """Build from a part that may hold odd texts."""
+        self._tidy_attempt(attempt)
+        return self.plain_attempt(attempt, extras, place)
+
+    def plain_attempt(self, a: wire.Attempt, extras: dict[str, Any], place: str) -> AttemptRecord:
+        """Build from a part whose texts are known to be short and without control characters. There are millions of
+        these, so values are passed by position and nothing is looked at twice."""
+        tokens = a.tokens
         return AttemptRecord(
-            self._id(attempt.scenario),
-            attempt.ordinal or 1,
-            self._id(attempt.variant),
-            attempt.status or AttemptStatus.COMPLETED,
-            self._time(attempt.started_at),
-            attempt.latency_ms,
-            money(attempt.cost_usd),
+            a.scenario,
+            a.ordinal or 1,
+            a.variant or "",
+            a.status or COMPLETED,
+            self._time(a.started_at),
+            a.latency_ms,
+            money(a.cost_usd),
             tokens.input if tokens else None,
             tokens.output if tokens else None,
-            self._id(attempt.trace_id),
+            a.trace_id or "",
             "",
-            self._text(attempt.output),
-            self._text(attempt.error),
-            tuple([self._step(step, extras, i) for i, step in enumerate(attempt.steps)]) if attempt.steps else (),
-            self._side_effects(attempt.side_effects) if attempt.side_effects else (),
-            tuple([self._evaluation(e, extras, i) for i, e in enumerate(attempt.evaluations or ())]),
+            a.output or "",
+            a.error or "",
+            tuple([self._step(step, extras, i) for i, step in enumerate(a.steps)]) if a.steps else (),
+            tuple([SideEffectRecord(e.tool, e.checked, e.happened) for e in a.side_effects]) if a.side_effects else (),
+            tuple([self._evaluation(e, extras, i) for i, e in enumerate(a.evaluations)]) if a.evaluations else (),
             place,
             self._attempt_extras(extras) if extras else {},
         )
@@ -160,56 +173,61 @@ class Builder:
         own = self.extras(extras)
         return {name: value for name, value in own.items() if not name.startswith(("steps/", "evaluations/"))}
 
-    def _side_effects(self, effects: list[wire.SideEffect]) -> tuple[SideEffectRecord, ...]:
-        return tuple(SideEffectRecord(self._id(effect.tool), effect.checked, effect.happened) for effect in effects)
-
-    def _step(self, step: wire.Step, extras: dict[str, Any], index: int) -> StepRecord:
+    def _step(self, s: wire.Step, extras: dict[str, Any], index: int) -> StepRecord:
         return StepRecord(
-            step.kind,
-            self._id(step.tool),
-            step.decision or Decision.ALLOWED,
-            step.approved is True,
-            self._id(step.reason_code),
-            self._of_kind("sha256", step.arguments_sha256).lower(),
-            self.cleaner.value(step.arguments),
-            self.cleaner.value(step.result),
-            self._time(step.started_at),
-            step.latency_ms,
-            money(step.cost_usd),
-            self.extras(extras, f"/steps/{index}"),
+            s.kind,
+            s.tool or "",
+            s.decision or Decision.ALLOWED,
+            s.approved is True,
+            s.reason_code or "",
+            self._of_kind("sha256", s.arguments_sha256).lower(),
+            None if s.arguments is None else self.cleaner.value(s.arguments),
+            None if s.result is None else self.cleaner.value(s.result),
+            self._time(s.started_at),
+            s.latency_ms,
+            money(s.cost_usd),
+            self.extras(extras, f"/steps/{index}") if extras else {},
         )
 
     def _evaluation(self, e: wire.Evaluation, extras: dict[str, Any], index: int) -> EvaluationRecord:
-        plain = e.reason is None and e.score is None and e.evidence is None and e.observed_at is None and not extras
-        if not plain:
-            return self._new_evaluation(e, self.extras(extras, f"/evaluations/{index}"))
-        categories = None if e.categories is None else tuple(e.categories)
-        key = (e.indicator, e.outcome, e.evaluator, categories, e.reason_code, e.finding, e.fault)
-        record = self._plain.get(key)
-        if record is None:
-            record = self._new_evaluation(e, {})
-            if len(self._plain) < MAX_REMEMBERED:
-                self._plain[key] = record
-        return record
-
-    def _new_evaluation(self, e: wire.Evaluation, extras: dict[str, Any]) -> EvaluationRecord:
-        finding = e.finding or (Finding.UNCLASSIFIED if e.outcome is Outcome.FAIL else None)
         return EvaluationRecord(
-            self.cleaner.text(e.indicator),
+            e.indicator,
             e.outcome,
             self.evaluators.get(e.evaluator) if e.evaluator is not None else None,
             None if e.categories is None else frozenset(e.categories),
-            finding,
-            e.fault or Fault.UNKNOWN,
-            self._id(e.reason_code),
-            self._text(e.reason),
+            e.finding or (UNCLASSIFIED if e.outcome is FAIL else None),
+            e.fault or FAULT_UNKNOWN,
+            e.reason_code or "",
+            e.reason or "",
             e.score,
-            self.cleaner.value(e.evidence),
+            None if e.evidence is None else self.cleaner.value(e.evidence),
             self._time(e.observed_at),
             None,
             (),
-            extras,
+            self.extras(extras, f"/evaluations/{index}") if extras else {},
         )
+
+    # -- texts that may be odd
+
+    def _tidy_attempt(self, a: wire.Attempt) -> None:
+        """Check the ids and clean the texts of a part, in place."""
+        for id in (a.scenario, a.variant, a.trace_id):
+            self._id(id)
+        a.output, a.error = self._text(a.output), self._text(a.error)
+        for step in a.steps or ():
+            self._id(step.tool)
+            self._id(step.reason_code)
+        for effect in a.side_effects or ():
+            self._id(effect.tool)
+        for evaluation in a.evaluations or ():
+            self._id(evaluation.reason_code)
+            evaluation.indicator = self.cleaner.text(evaluation.indicator)
+            evaluation.reason = self._text(evaluation.reason)
+
+
+def is_plain(source: bytes, limits: Limits) -> bool:
+    """Whether no text in this JSON can be too long, or hold a control character or a lone surrogate."""
+    return len(source) <= limits.max_text and source.isascii() and b"\\" not in source and b"\x7f" not in source
 
 
 def money(dollars: float | None) -> Decimal | None:

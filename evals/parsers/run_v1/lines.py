@@ -7,6 +7,7 @@ import msgspec
 
 from evals.parsers.reading import Limits, lines_of, load_json
 from evals.parsers.run_v1 import wire
+from evals.parsers.run_v1.build import is_plain
 from evals.parsers.run_v1.reader import RunReader, check_schema
 from evals.records import Record
 
@@ -29,7 +30,11 @@ def parse_lines(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
             reader.problems.add("", "There is a line after the end.", "nothing after the closing end line")
             break
         try:
-            known = _parts(decode(line))
+            part = decode(line)
+            if part.attempt is not None and is_plain(line, limits) and _is_attempt_alone(part):  # nearly all lines
+                yield from reader.plain_attempt(part.attempt, f"line {reader.problems.line}")
+                continue
+            known = _parts(part)
         except (msgspec.MsgspecError, RecursionError, UnicodeError):
             known = _kinds(load_json(line, line=reader.problems.line), reader)
         if len(known) != 1:
@@ -42,9 +47,11 @@ def parse_lines(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     yield reader.end(finished=finished)
 
 
+def _is_attempt_alone(line: wire.Line) -> bool:
+    return line.scenario is None and line.evaluator is None and line.end is None
+
+
 def _parts(line: wire.Line) -> list[tuple[str, Any]]:
-    if line.attempt is not None and line.scenario is None and line.evaluator is None and line.end is None:
-        return [("attempt", line.attempt)]  # nearly all lines
     return [(kind, part) for kind in KINDS if (part := getattr(line, kind)) is not None]
 
 

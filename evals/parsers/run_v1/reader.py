@@ -20,6 +20,8 @@ NO_END = "not_finished: the file has no closing end line"
 
 type Extras = dict[str, Any]
 
+NO_EXTRAS: Extras = {}
+
 
 def check_schema(schema: Any) -> None:
     if schema != wire.SCHEMA:
@@ -85,6 +87,18 @@ class RunReader:
         bare = self.ledger.is_bare(part.scenario)
         self.ledger.check_attempt(part, base)
         if record is None or self.problems.found:
+            return []
+        return [ScenarioRecord(record.scenario), record] if bare else [record]
+
+    def plain_attempt(self, part: wire.Attempt, place: str) -> list[Record]:
+        """The same for a decoded part of which `is_plain` is known."""
+        bare = self.ledger.is_bare(part.scenario)
+        try:
+            record = self.builder.plain_attempt(part, NO_EXTRAS, place)
+        except NEEDS_CARE:
+            return self.attempt(part, "/attempt", place)
+        self.ledger.check_attempt(part, "/attempt")
+        if self.problems.found:
             return []
         return [ScenarioRecord(record.scenario), record] if bare else [record]
 

@@ -67,28 +67,36 @@ class Ledger:
 
     def check_attempt(self, attempt: wire.Attempt, base: str) -> None:
         self.attempts += 1
-        for index, step in enumerate(attempt.steps or ()):
-            if step is not None:
-                self._check_step(step, f"{base}/steps/{index}")
-        for index, effect in enumerate(attempt.side_effects or ()):
+        if attempt.steps:
+            for index, step in enumerate(attempt.steps):
+                if step is not None:
+                    self._check_step(step, base, index)
+        if attempt.side_effects:
+            self._check_side_effects(attempt.side_effects, base)
+        if attempt.evaluations:
+            for index, evaluation in enumerate(attempt.evaluations):
+                if evaluation is not None:
+                    self._check_evaluation(evaluation, base, index)
+        if attempt.scenario is not None:
+            self.used.add(attempt.scenario)
+            self._take_ordinal(attempt, base)
+
+    def _check_step(self, step: wire.Step, base: str, index: int) -> None:
+        if step.kind is StepKind.TOOL and step.tool is None:
+            message = "“tool” is missing."
+            self.problems.add(f"{base}/steps/{index}/tool", message, "the tool's name, as kind is tool")
+        if step.approved is not None and step.decision is not Decision.PAUSED:
+            message = "Only a pause can be approved."
+            self.problems.add(f"{base}/steps/{index}/approved", message, "approved only with decision paused")
+
+    def _check_side_effects(self, effects: list[wire.SideEffect], base: str) -> None:
+        for index, effect in enumerate(effects):
             if effect is not None and effect.happened and effect.checked is False:
                 self.problems.add(
                     f"{base}/side_effects/{index}/happened",
                     "What was not checked can't be known to have happened.",
                     "false where checked is false",
                 )
-        for index, evaluation in enumerate(attempt.evaluations or ()):
-            if evaluation is not None:
-                self._check_evaluation(evaluation, base, index)
-        if attempt.scenario is not None:
-            self.used.add(attempt.scenario)
-            self._take_ordinal(attempt, base)
-
-    def _check_step(self, step: wire.Step, base: str) -> None:
-        if step.kind is StepKind.TOOL and step.tool is None:
-            self.problems.add(f"{base}/tool", "“tool” is missing.", "the tool's name, as kind is tool")
-        if step.approved is not None and step.decision is not Decision.PAUSED:
-            self.problems.add(f"{base}/approved", "Only a pause can be approved.", "approved only with decision paused")
 
     def _check_evaluation(self, evaluation: wire.Evaluation, base: str, index: int) -> None:
         if evaluation.evaluator is not None and evaluation.evaluator not in self.evaluators:

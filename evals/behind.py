@@ -1,0 +1,39 @@
+"""Writing behind the reading: one piece of database work at a time, in a thread that borrows our connection."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+
+from django.db import connection, connections
+
+
+class WriteBehind:
+    """While the database works on one batch, the caller reads the next. Until `wait` returns, the caller must leave
+    the database alone: both threads use one connection, so that everything stays in the caller's session."""
+
+    def __init__(self) -> None:
+        self._pending: Future[None] | None = None
+        self._connection = connections[connection.alias]
+        self._executor = ThreadPoolExecutor(1, "write-behind", initializer=self._borrow)
+        self._connection.inc_thread_sharing()
+
+    def _borrow(self) -> None:
+        connections[self._connection.alias] = self._connection
+
+    def submit(self, work: Callable[[], None]) -> None:
+        """Begin the work once the work before it is done; raises what that one raised."""
+        self.wait()
+        self._pending = self._executor.submit(work)
+
+    def wait(self) -> None:
+        """Return when nothing is under way; raises what the work raised."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            pending.result()
+
+    def close(self) -> None:
+        """End the thread. What work is under way is finished, and its error is no longer anybody's."""
+        with suppress(Exception):
+            self.wait()
+        self._executor.shutdown()
+        self._connection.dec_thread_sharing()
