@@ -10,7 +10,7 @@ from typing import BinaryIO
 import msgspec
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers import deepeval, junit, otel_genai, promptfoo, pydantic_evals, run_v1
+from evals.parsers import agent_reliability, deepeval, junit, otel_genai, promptfoo, pydantic_evals, run_v1
 from evals.parsers.head import Head, NearMiss, head_of_bytes, head_of_document, named
 from evals.parsers.reading import Limits, head_of, load_json, too_deep, too_large, unpacked, unreadable
 from evals.parsers.zipped import ZIP_MAGIC, open_zip
@@ -36,7 +36,10 @@ def _format(module: ModuleType) -> Format:
 
 
 # In the order of detection. To add a format, write a module of the same shape and list it here.
-FORMATS = {module.NAME: _format(module) for module in (run_v1, promptfoo, deepeval, pydantic_evals, otel_genai, junit)}
+FORMATS = {
+    module.NAME: _format(module)
+    for module in (run_v1, promptfoo, deepeval, pydantic_evals, otel_genai, agent_reliability, junit)
+}
 
 
 def detect(head: bytes) -> str | None:

@@ -1,10 +1,11 @@
-"""Members that must be of a kind: of another one the file is refused with the place, and no row is skipped."""
+"""Values with their places: where a member is not of the expected kind the file is refused, and no row is skipped."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.reading import storable
+from evals.parsers.reading import Limits, is_json_lines, lines_of, load_json, read_document, storable, too_large
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,23 @@ class Place:
         where = str(self) or "The document"
         detail = f"{where[:200]} is not as expected: {expected}."
         return ImportRefused(422, code, detail, (Problem(detail, self.pointer, self.line, expected),))
+
+
+def read_documents(stream: BinaryIO, limits: Limits) -> Iterator[tuple[Place, Any]]:
+    """Yield the JSON values of a file, each with its place: one, those of a list, or one per line."""
+    if is_json_lines(stream, limits):
+        size = 0
+        for number, line in lines_of(stream, limits):
+            size += len(line)
+            if size > limits.max_document_bytes:
+                raise too_large("The file is too large.", expected=f"at most {limits.max_document_bytes} bytes")
+            yield Place(line=number), load_json(line, line=number)
+        return
+    document = load_json(read_document(stream, limits))
+    if isinstance(document, list):
+        yield from ((Place().at(index), value) for index, value in enumerate(document))
+    else:
+        yield Place(), document
 
 
 def object_at(value: Any, place: Place, expected: str = "an object") -> dict[str, Any]:

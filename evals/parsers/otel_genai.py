@@ -8,9 +8,9 @@ from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import Ordinals, Tally, as_text, counted, tool_step
-from evals.parsers.checked import Place
+from evals.parsers.checked import Place, read_documents
 from evals.parsers.head import Head, NearMiss, named
-from evals.parsers.otlp import Attributes, Entry, entries_of, read_documents
+from evals.parsers.otlp import Attributes, Entry, entries_of
 from evals.parsers.reading import Cleaner, Limits, storable
 from evals.parsers.values import MAX_ID, MAX_URL, as_count, as_id, as_number, first_id, is_http_url
 from evals.records import (

@@ -1,4 +1,4 @@
-"""OTLP JSON as it comes: typed values, times in nanoseconds, ids in hex or base64, one object or one per line."""
+"""OTLP JSON as it comes: typed values, times in nanoseconds, ids in hex or base64."""
 
 import base64
 import binascii
@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, BinaryIO
+from typing import Any
 
 from evals.parsers.checked import Place, object_at, objects_in
-from evals.parsers.reading import Limits, is_json_lines, lines_of, load_json, too_large
 
 type Attributes = dict[str, Any]
 
@@ -71,26 +70,6 @@ class Entry:
     def failed(self) -> bool:
         code = self.status.get("code")
         return isinstance(code, int | str) and code in FAILED
-
-
-def read_documents(stream: BinaryIO, limits: Limits) -> Iterator[tuple[Place, Any]]:
-    """Yield the values of a file: one, those of a list, or one per line."""
-    if is_json_lines(stream, limits):
-        size = 0
-        for number, line in lines_of(stream, limits):
-            size += len(line)
-            if size > limits.max_document_bytes:
-                raise too_large("The file is too large.", expected=f"at most {limits.max_document_bytes} bytes")
-            yield Place(line=number), load_json(line, line=number)
-        return
-    content = stream.read(limits.max_document_bytes + 1)
-    if len(content) > limits.max_document_bytes:
-        raise too_large("The file is too large.", expected=f"at most {limits.max_document_bytes} bytes")
-    document = load_json(content)
-    if isinstance(document, list):
-        yield from ((Place().at(index), value) for index, value in enumerate(document))
-    else:
-        yield Place(), document
 
 
 def entries_of(document: dict[str, Any], place: Place) -> Iterator[Entry]:
