@@ -23,14 +23,14 @@ KEYS = (
 
 
 def count_class_results(run: Run) -> None:
-    """Write the run's class results anew from its evaluations."""
-    ClassResult.objects.filter(run=run).delete()
+    """Write the run's class results anew from its evaluations; what came as counts stays."""
+    ClassResult.objects.filter(run=run, aggregate=False).delete()
     sums = ", ".join(_count(outcome, finding) for outcome, finding in COUNTED.values())
     # Every part of the statement is a constant of this module; only the run is a parameter.
     statement = f"""
         INSERT INTO evals_classresult
-            (run_id, class_id, categories, adversarial, definition_id, variant, {", ".join(COUNTED)})
-        SELECT {KEYS}, {sums}
+            (run_id, class_id, categories, adversarial, definition_id, variant, aggregate, {", ".join(COUNTED)})
+        SELECT {KEYS}, FALSE, {sums}
         FROM evals_evaluation e
         JOIN evals_attempt a ON a.id = e.attempt_id
         LEFT JOIN evals_runscenario s ON s.id = a.scenario_id

@@ -11,8 +11,9 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from evals.answers import describe_import_result
+from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
-from evals.ingest import RunWriter, discard_run
+from evals.ingest import RunWriter
 from evals.jobs import Lease, LeaseLost, claim_import, list_worn_out
 from evals.models import Artifact, Import, ImportState, Intake, Phase, Run
 from evals.parsers import FORMATS, Limits, open_records
@@ -86,11 +87,11 @@ def _finish(job: Import, lease: Lease, writer: RunWriter) -> None:
     with transaction.atomic():
         lease.renew()  # locks the row: from here on nobody else can take the job
         run = writer.count()
+        if not job.dry_run:
+            run = writer.publish()
         job.result = describe_import_result(run, is_stored=not job.dry_run)
         if job.dry_run:
             discard_run(run)
-        else:
-            writer.publish()
         done = Import.objects.filter(pk=job.pk)
         done.update(
             state=ImportState.DONE,

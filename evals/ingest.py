@@ -13,31 +13,24 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
+from evals.aggregates import store_aggregates
 from evals.behind import WriteBehind
 from evals.bulk import commit_lazily
-from evals.class_results import TOTALS, count_class_results, count_totals
+from evals.class_results import count_class_results, count_totals
 from evals.definitions import DefinitionCache
-from evals.models import (
-    Artifact,
-    Attempt,
-    AttemptDetail,
-    Evaluation,
-    EvaluationDetail,
-    Import,
-    Intake,
-    Run,
-    RunArtifact,
-    RunScenario,
-    Step,
-)
+from evals.discarding import discard_run
+from evals.merging import MERGED, join_open_run
+from evals.models import Artifact, Import, Intake, Run, RunArtifact
 from evals.options import ImportOptions, fill_run
 from evals.outcomes import settle_attempt
 from evals.parsers import run_v1
 from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
-from evals.rows import BatchRows, ScenarioRegistry, Settled, join_scenarios
+from evals.rows import BatchRows, KnownScenario, ScenarioRegistry, Settled, join_scenarios
 from evals.taxonomy import shipped_taxonomy
 
 BATCH_ROWS = {"postgresql": 5_000, "sqlite": 3_000}  # well under half a second each
+
+NO_SCENARIO = KnownScenario(ScenarioRecord(key=""))  # of attempts that are executions and no cases
 
 type OnBatch = Callable[[int, int], None]  # rows read, rows stored so far
 
@@ -94,6 +87,8 @@ class RunWriter:
 
     def _open_run(self, record: RunRecord, format: str, parser_version: str) -> None:
         record = fill_run(record, self.options, strict=format == run_v1.NAME)
+        self.shard_index, self.shard_of = record.shard_index, record.shard_of
+        self.is_part = bool(self.options.run) or record.shard_index is not None
         self.run = _make_run(self.job, record, self.options)
         self.run.format, self.run.parser_version = format, parser_version
         taxonomy = shipped_taxonomy()
@@ -108,7 +103,7 @@ class RunWriter:
             Import.objects.filter(pk=self.job.pk).update(run=self.run)
 
     def _take(self, record: AttemptRecord) -> None:
-        scenario = self.scenarios.named(record.scenario)
+        scenario = self.scenarios.named(record.scenario) if record.scenario else NO_SCENARIO
         settled = settle_attempt(scenario.record, record)
         self.settled.append((scenario, record, settled))
         rows = 1 + len(settled.evaluations)
@@ -143,22 +138,27 @@ class RunWriter:
         run.session_reason = end.session_reason or run.session_reason
         if end.reported_totals is not None:
             run.reported_totals = end.reported_totals
+        run.finished_at = end.finished_at or run.finished_at
+        run.planned = run.planned if end.planned is None else end.planned
         run.notes = [*run.notes, *end.notes]
         run.extras = {**run.extras, **end.extras}
 
     def count(self) -> Run:
         """Count class results and totals of what was written; call it in the last transaction."""
         run = self._written()
+        store_aggregates(run, self.aggregates, self.scenarios.taxonomy, self.definitions)
         count_class_results(run)
         count_totals(run)
         run.intake = Intake.CLOSED
         return run
 
     def publish(self) -> Run:
-        """Make the counted run visible."""
+        """Make the counted run visible, or add it to the open run that it is a part of. Return the visible one."""
         run = self._written()
+        if self.is_part:
+            run = join_open_run(run, self.artifact, shard=self.shard_index, of=self.shard_of, final=self.options.final)
         join_scenarios(run)
-        run.save(update_fields=["intake", "session", "session_reason", "reported_totals", "notes", "extras", *TOTALS])
+        run.save(update_fields=MERGED)
         return run
 
     def discard(self) -> None:
@@ -202,25 +202,10 @@ def _make_run(job: Import, record: RunRecord, options: ImportOptions) -> Run:
         session=record.session,
         session_reason=record.session_reason,
         planned=record.planned,
+        invalidated=record.invalidated,
         producer_name=record.producer_name[:200],
         producer_version=record.producer_version[:200],
         reported_totals=record.reported_totals,
         notes=notes,
         extras=record.extras,
     )
-
-
-def discard_run(run: Run) -> None:
-    """Remove a hidden run with all its rows, children first."""
-    evaluations = Evaluation.objects.filter(run=run)
-    attempts = Attempt.objects.filter(run=run)
-    for rows in (
-        EvaluationDetail.objects.filter(evaluation__in=evaluations),
-        evaluations,
-        Step.objects.filter(attempt__in=attempts),
-        AttemptDetail.objects.filter(attempt__in=attempts),
-        attempts,
-        RunScenario.objects.filter(run=run),
-    ):
-        rows._raw_delete(rows.db)  # no signals and no cascades to follow: children are named above
-    run.delete()

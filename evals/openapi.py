@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from evals.parsers import FORMATS
-from evals.receiving import CHOICES, KNOWN, NUMBERS
+from evals.receiving import CHOICES, KNOWN, NUMBERS, SHARD
 from evals.schemas import ImportOut
 
 REF = "#/components/schemas/{name}"
@@ -49,4 +49,6 @@ def _schema_of(name: str) -> dict[str, Any]:
         return {"type": "string", "enum": list(CHOICES[name])}
     if name in NUMBERS:
         return {"type": "integer", "minimum": 0, "maximum": NUMBERS[name]}
+    if name == "shard":
+        return {"type": "string", "pattern": f"^{SHARD.pattern}$"}
     return {"type": "string", "maxLength": 2000 if name == "ci_url" else 200}

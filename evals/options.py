@@ -10,7 +10,8 @@ from evals.models import MadeBy, Visibility
 from evals.records import Mode, Origin, RunRecord
 
 TEXT_MEMBERS = ("suite", "agent_version", "commit", "branch", "ci_url", "environment")
-DEFAULTS = {"mode": Mode.SCRIPTED.value, "origin": Origin.OBSERVED.value, "format": ""}
+DEFAULTS: dict[str, Any] = {"mode": Mode.SCRIPTED.value, "origin": Origin.OBSERVED.value, "format": "", "final": False}
+POINTERS = {"label": "id", "shard_index": "shard/index", "shard_of": "shard/of"}  # where run/v1 has another name
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,10 @@ class ImportOptions:
     mode: str = ""
     origin: str = ""
     planned: int | None = None
+    run: str = ""  # the uploader's own id of a run that comes in parts
+    shard_index: int | None = None
+    shard_of: int | None = None
+    final: bool = False  # no part comes after this one
     made_by: str = MadeBy.CLIENT.value
     visibility: str = Visibility.CLIENT.value
 
@@ -55,8 +60,8 @@ class _Disagreements:
             self.problems.append(
                 Problem(
                     f"The artifact says {said!s}, the upload's query says {asked!s}.",
-                    pointer=f"/run/{name}",
-                    expected=f"{asked!s}, or no {name} in the query",
+                    pointer=f"/run/{POINTERS.get(name, name)}",
+                    expected=f"{asked!s}, or the same in the query",
                 )
             )
 
@@ -69,8 +74,11 @@ def fill_run(record: RunRecord, options: ImportOptions, *, strict: bool) -> RunR
         asked["mode"] = Mode(options.mode)
     if options.origin:
         asked["origin"] = Origin(options.origin)
-    if options.planned is not None:
-        asked["planned"] = options.planned
+    if options.run:
+        asked["label"] = options.run
+    for name in ("planned", "shard_index", "shard_of"):
+        if getattr(options, name) is not None:
+            asked[name] = getattr(options, name)
     if strict:
         disagreements = _Disagreements()
         for name, value in asked.items():

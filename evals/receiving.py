@@ -1,5 +1,6 @@
 """The import door's request: which body it carries, and what its query says."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
@@ -21,10 +22,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "mode": tuple(Mode),
     "origin": tuple(Origin),
     "dry_run": ("true", "false", "1", "0"),
+    "final": ("true", "false", "1", "0"),
     "format": (*FORMATS, "run/v1"),
 }
 NUMBERS = {"planned": 2**53, "wait": MAX_WAIT}
-KNOWN = (*TEXT_MEMBERS, *CHOICES, *NUMBERS)
+KNOWN = (*TEXT_MEMBERS, *CHOICES, *NUMBERS, "run", "shard")
+SHARD = re.compile(r"([1-9]\d{0,4})/([1-9]\d{0,4})", re.ASCII)
 
 
 class BadQuery(AppError):
@@ -74,15 +77,21 @@ def read_options(query: QueryDict) -> ImportOptions:
     for name in KNOWN:
         if name in query and (expected := _expectation(name, query.get(name, ""))):
             errors.append(_fault(name, f"{query.get(name, '')[:80]!r} is not accepted", expected))
+    if "run" not in query and ("shard" in query or _is_true(query.get("final"))):
+        errors.append(_fault("run", "missing, though this is a part of a run", "your own id of the run, in every part"))
     if errors:
         names = ", ".join(dict.fromkeys(fault["parameter"] for fault in errors))
         raise BadQuery(f"Not accepted in the query: {names}.", errors=errors)
-    planned = query.get("planned")
+    planned, shard = query.get("planned"), SHARD.fullmatch(query.get("shard", ""))
     return ImportOptions(
         format=query.get("format", ""),
         mode=query.get("mode", ""),
         origin=query.get("origin", ""),
         planned=int(planned) if planned else None,
+        run=query.get("run", ""),
+        shard_index=int(shard[1]) if shard else None,
+        shard_of=int(shard[2]) if shard else None,
+        final=_is_true(query.get("final")),
         **{name: query.get(name, "") for name in TEXT_MEMBERS},
     )
 
@@ -98,6 +107,9 @@ def _expectation(name: str, value: str) -> str:
     if name in NUMBERS:
         good = value.isascii() and value.isdigit() and int(value) <= NUMBERS[name]
         return "" if good else f"a whole number from 0 to {NUMBERS[name]}"
+    if name == "shard":
+        shard = SHARD.fullmatch(value)
+        return "" if shard and int(shard[1]) <= int(shard[2]) else "i/n, such as 2/4"
     if name == "ci_url":
         return "" if is_http_url(value) and len(value) <= MAX_URL else "an http or https address"
     good = 1 <= len(value) <= 200 and not any(unicodedata.category(c) in ("Cc", "Cs") for c in value)
@@ -110,4 +122,8 @@ def read_wait(query: QueryDict) -> float:
 
 
 def read_dry_run(query: QueryDict) -> bool:
-    return query.get("dry_run") in ("true", "1")
+    return _is_true(query.get("dry_run"))
+
+
+def _is_true(value: str | None) -> bool:
+    return value in ("true", "1")

@@ -126,7 +126,10 @@ class RunOut(Out):
     made_by: str
     session: str
     session_reason: str
+    invalidated: bool
     intake: str
+    shards_expected: int | None
+    is_aggregate: bool
     at: datetime
     at_assumed: bool
     started_at: datetime | None

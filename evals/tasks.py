@@ -5,7 +5,7 @@ import uuid
 from celery import shared_task
 from django.db import transaction
 
-from evals import importing, jobs
+from evals import importing, jobs, merging
 
 
 @shared_task
@@ -19,6 +19,11 @@ def sweep_imports() -> None:
     for import_id in jobs.list_stalled():
         import_artifact.delay(import_id=str(import_id))
     importing.fail_worn_out()
+
+
+@shared_task
+def close_forgotten_runs() -> None:
+    merging.close_forgotten_runs()
 
 
 def enqueue_import(import_id: uuid.UUID) -> None:

@@ -162,6 +162,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": SWEEP_SECONDS,
         "options": {"expires": SWEEP_SECONDS},
     },
+    "close-forgotten-runs": {
+        "task": "evals.tasks.close_forgotten_runs",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "sweep-reports": {
         "task": "scorecards.tasks.sweep_reports",
         "schedule": SWEEP_SECONDS,

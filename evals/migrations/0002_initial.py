@@ -232,7 +232,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='classresult',
-            constraint=models.UniqueConstraint(fields=('run', 'class_id', 'categories', 'adversarial', 'definition', 'variant'), name='class_result_unique'),
+            constraint=models.UniqueConstraint(fields=('run', 'class_id', 'categories', 'adversarial', 'definition', 'variant', 'aggregate'), name='class_result_unique'),
         ),
         migrations.AddConstraint(
             model_name='runartifact',
@@ -245,6 +245,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='run',
             index=models.Index(fields=['client', '-at', '-id'], name='run_client_at_idx'),
+        ),
+        migrations.AddConstraint(
+            model_name='run',
+            constraint=models.UniqueConstraint(condition=models.Q(('intake', 'open')), fields=('agent', 'label'), name='open_run_unique'),
         ),
         migrations.AddIndex(
             model_name='attempt',

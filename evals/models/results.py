@@ -136,7 +136,10 @@ class EvaluationDetail(models.Model):
 
 
 class ClassResult(CountedModel):
-    """Evaluations of a run counted per class, category set, adversarial, definition and variant."""
+    """Evaluations of a run counted per class, category set, adversarial, definition and variant.
+
+    `aggregate`: the artifact brought the counts and no evaluations; they are never counted again.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="class_results")
     class_id = models.CharField(max_length=200)
@@ -144,11 +147,12 @@ class ClassResult(CountedModel):
     adversarial = models.BooleanField(default=False)
     definition = models.ForeignKey(Definition, on_delete=models.PROTECT, related_name="+")
     variant = models.CharField(max_length=200, blank=True)
+    aggregate = models.BooleanField(default=False)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["run", "class_id", "categories", "adversarial", "definition", "variant"],
+                fields=["run", "class_id", "categories", "adversarial", "definition", "variant", "aggregate"],
                 name="class_result_unique",
             )
         ]

@@ -90,6 +90,7 @@ class Run(CountedModel):
     session_reason = models.TextField(blank=True)
     invalidated = models.BooleanField(default=False)
     planned = models.PositiveBigIntegerField(null=True)  # attempts
+    shards_expected = models.PositiveIntegerField(null=True)  # of an open run, where its parts say so
     producer_name = models.CharField(max_length=200, blank=True)
     producer_version = models.CharField(max_length=200, blank=True)
     reported_totals = models.JSONField(default=dict)  # the tool's own, in its words
@@ -119,6 +120,12 @@ class Run(CountedModel):
     class Meta:
         ordering = ["-at", "-id"]
         base_manager_name = "with_hidden"
+        constraints = [
+            # The uploader's own id is the merge key of an open run, and otherwise a label.
+            models.UniqueConstraint(
+                fields=["agent", "label"], condition=models.Q(intake="open"), name="open_run_unique"
+            )
+        ]
         indexes = [
             models.Index(fields=["agent", "-at", "-id"], name="run_agent_at_idx"),
             models.Index(fields=["client", "-at", "-id"], name="run_client_at_idx"),
@@ -133,6 +140,11 @@ class Run(CountedModel):
     @property
     def attempts_recorded(self) -> int:
         return self.attempts_passed + self.attempts_failed + self.attempts_unknown + self.attempts_error
+
+    @property
+    def is_aggregate(self) -> bool:
+        """Whether the artifact brought counts alone: no attempts, and yet not nothing."""
+        return not self.attempts_recorded and self.counts.total > 0
 
     @property
     def attempts_missing(self) -> int:

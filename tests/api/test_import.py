@@ -29,6 +29,23 @@ from tests.conftest import Api
 
 # From the formats page, section 9: total, pass, fail, unknown, error.
 COUNTS = {
+    "agent-reliability/evidence.jsonl": (7, 3, 2, 1, 1),
+    "agent-reliability/report.json": (10, 7, 2, 1, 0),
+    "agent-reliability/report_evaluator.json": (3, 2, 1, 0, 0),
+    "deepeval/test_run_basic.json": (5, 3, 2, 0, 0),
+    "deepeval/test_run_metric_errors.json": (10, 3, 6, 0, 1),
+    "garak/all-fail.hitlog.jsonl": (18, 0, 18, 0, 0),
+    "garak/all-fail.report.jsonl": (18, 0, 18, 0, 0),
+    "garak/none-outputs.report.jsonl": (16, 0, 0, 16, 0),
+    "inspect/odd-scores-nan.json": (20, 10, 1, 9, 0),
+    "inspect/public-2025-02-deflate.eval": (10, 8, 2, 0, 0),
+    "inspect/sample-errors.eval": (5, 2, 2, 0, 1),
+    "inspect/support-agent-epochs2.eval": (10, 6, 4, 0, 0),
+    "inspect/support-agent.json": (10, 5, 5, 0, 0),
+    "otel-genai/basic-logs.json": (5, 1, 1, 2, 1),
+    "otel-genai/basic-traces.json": (5, 1, 1, 2, 1),
+    "pydantic-evals/basic.json": (13, 9, 1, 0, 3),
+    "pydantic-evals/repeat2.json": (14, 8, 2, 0, 4),
     "promptfoo/results.json": (36, 12, 4, 4, 16),
     "promptfoo/results.jsonl": (36, 12, 4, 4, 16),
     "promptfoo/results.junit.xml": (36, 16, 12, 0, 8),

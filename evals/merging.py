@@ -1,0 +1,224 @@
+"""Parts of one run: the first one opens it, later ones join it, and it closes when all came (DESIGN 5.1).
+
+A part is written as a hidden run of its own. In the last transaction its rows move to the open run, so that a run is
+always all of some parts and never half of one.
+"""
+
+from datetime import timedelta
+
+from django.db import connection, transaction
+from django.db.models import Count, F, Max
+from django.utils import timezone
+
+from evals.class_results import COUNTED, TOTALS, count_class_results, count_totals
+from evals.discarding import discard_run
+from evals.errors import ImportRefused, Problem
+from evals.models import Agent, Artifact, Attempt, ClassResult, Evaluation, Intake, Run, RunArtifact, RunScenario
+from evals.records import Session
+from reliability.audit import record_change
+
+OPEN_FOR = timedelta(hours=24)
+SAME_IN_ALL_PARTS = (
+    "suite",
+    "agent_version",
+    "model",
+    "environment",
+    "commit",
+    "mode",
+    "origin",
+    "visibility",
+    "format",
+)
+WORST_LAST = (Session.COMPLETE, Session.UNFINISHED, Session.CANCELLED, Session.ABORTED, Session.ERRORED)
+MERGED = (
+    "intake",
+    "shards_expected",
+    "session",
+    "session_reason",
+    "invalidated",
+    "planned",
+    "started_at",
+    "finished_at",
+    "at",
+    "reported_totals",
+    "notes",
+    "extras",
+    *TOTALS,
+)
+
+
+def join_open_run(part: Run, artifact: Artifact, *, shard: int | None, of: int | None, final: bool) -> Run:
+    """Return the run that holds the part's rows from now on: the agent's open run of the same label, or the part
+    itself, which opens one. Call it in the last transaction, after the part was counted; the caller saves the run's
+    `MERGED` fields. Raises `ImportRefused` 409 when the shard is there with other bytes, 422 when parts disagree."""
+    Agent.objects.select_for_update().get(pk=part.agent_id)  # two first parts at once must not open two runs
+    whole = Run.objects.filter(agent=part.agent_id, label=part.label, intake=Intake.OPEN).first()
+    if whole is None:
+        whole = part
+        RunArtifact.objects.filter(run=part).update(shard=shard or 1)
+    elif not _is_here_already(whole, artifact, shard):
+        _check_agreement(whole, part, of)
+        _merge_header(whole, part)
+        _move_rows(part, whole)
+        RunArtifact.objects.filter(run=part).update(run=whole, shard=shard or _next_shard(whole))
+        part.delete()
+        count_class_results(whole)
+        count_totals(whole)
+    else:
+        discard_run(part)
+    whole.shards_expected = whole.shards_expected or of
+    whole.intake = Intake.OPEN
+    if final or _came(whole) == whole.shards_expected:
+        _close(whole)
+    return whole
+
+
+def _is_here_already(whole: Run, artifact: Artifact, shard: int | None) -> bool:
+    here = RunArtifact.objects.filter(run=whole, shard=shard).select_related("artifact").first() if shard else None
+    if here is None:
+        return False
+    if here.artifact.sha256 == artifact.sha256:
+        return True
+    detail = f"Shard {shard} of the run “{whole.label}” is there already, with other bytes."
+    expected = "each shard once; another run under another id"
+    raise ImportRefused(409, "shard_taken", detail, (Problem(detail, "/run/shard/index", expected=expected),))
+
+
+def _check_agreement(whole: Run, part: Run, of: int | None) -> None:
+    problems = [
+        Problem(
+            f"The parts before say {name} {before!s:.80}, this one says {now!s:.80}.",
+            f"/run/{name}",
+            expected=str(before),
+        )
+        for name in SAME_IN_ALL_PARTS
+        if (before := getattr(whole, name)) != (now := getattr(part, name))
+    ]
+    if of and whole.shards_expected not in (None, of):
+        message = f"The parts before are of {whole.shards_expected} shards, this one is of {of}."
+        problems.append(Problem(message, "/run/shard/of", expected=str(whole.shards_expected)))
+    if problems:
+        detail = f"This part does not belong to the open run “{whole.label}”: {problems[0].message}"
+        raise ImportRefused(422, "shard_disagrees", detail, tuple(problems))
+
+
+def _next_shard(whole: Run) -> int:
+    return int(RunArtifact.objects.filter(run=whole).aggregate(last=Max("shard"))["last"] or 0) + 1
+
+
+def _came(whole: Run) -> int:
+    return RunArtifact.objects.filter(run=whole).count()
+
+
+def _merge_header(whole: Run, part: Run) -> None:
+    """Let the whole say what is true of both: the earliest start, the latest end, the worst session."""
+    if whole.planned is not None or part.planned is not None:
+        whole.planned = sum(r.attempts_recorded if r.planned is None else r.planned for r in (whole, part))
+    whole.started_at = min((t for t in (whole.started_at, part.started_at) if t), default=None)
+    whole.finished_at = max((t for t in (whole.finished_at, part.finished_at) if t), default=None)
+    whole.at = min(whole.at, part.at)
+    whole.session = max(whole.session, part.session, key=WORST_LAST.index)
+    whole.session_reason = "; ".join(dict.fromkeys(r for r in (whole.session_reason, part.session_reason) if r))
+    whole.invalidated = whole.invalidated or part.invalidated
+    words = {**whole.reported_totals, **part.reported_totals}
+    whole.reported_totals = {
+        word: whole.reported_totals.get(word, 0) + part.reported_totals.get(word, 0) for word in words
+    }
+    whole.notes = list(dict.fromkeys([*whole.notes, *part.notes]))
+    whole.extras = {**part.extras, **whole.extras}
+
+
+def _move_rows(part: Run, whole: Run) -> None:
+    last = Attempt.objects.filter(run=whole).aggregate(last=Max("number"))["last"] or 0
+    known = RunScenario.objects.filter(run=whole)
+    RunScenario.objects.filter(run=part).exclude(key__in=known.values("key")).update(run=whole)
+    _point_at_known_scenarios(part, whole)
+    RunScenario.objects.filter(run=part).delete()
+    Attempt.objects.filter(run=part).update(run=whole, number=F("number") + last)
+    Evaluation.objects.filter(run=part).update(run=whole)
+    ClassResult.objects.filter(run=part, aggregate=False).delete()
+    for counted in ClassResult.objects.filter(run=part, aggregate=True):
+        _add_aggregate(counted, whole)
+    _number_repeats(whole)
+
+
+def _point_at_known_scenarios(part: Run, whole: Run) -> None:
+    """What both describe is one scenario, as the first part has it."""
+    part_id, whole_id = (Run._meta.pk.get_db_prep_value(run.pk, connection) for run in (part, whole))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE evals_attempt SET scenario_id = (
+                   SELECT known.id FROM evals_runscenario own
+                   JOIN evals_runscenario known ON known.run_id = %s AND known.key = own.key
+                   WHERE own.id = evals_attempt.scenario_id)
+               WHERE run_id = %s AND scenario_id IN (SELECT id FROM evals_runscenario WHERE run_id = %s)""",
+            [whole_id, part_id, part_id],
+        )
+
+
+def _add_aggregate(counted: ClassResult, whole: Run) -> None:
+    same = ClassResult.objects.filter(
+        run=whole,
+        aggregate=True,
+        class_id=counted.class_id,
+        categories=counted.categories,
+        adversarial=counted.adversarial,
+        definition_id=counted.definition_id,
+        variant=counted.variant,
+    )
+    if same.update(**{name: F(name) + getattr(counted, name) for name in COUNTED}):
+        counted.delete()
+    else:
+        ClassResult.objects.filter(pk=counted.pk).update(run=whole)
+
+
+def _number_repeats(whole: Run) -> None:
+    """Number the attempts of a scenario and variant anew where two parts used the same ordinal."""
+    repeated = (
+        Attempt.objects.filter(run=whole, scenario__isnull=False)
+        .order_by()
+        .values("scenario", "variant")
+        .annotate(n=Count("id"), distinct=Count("ordinal", distinct=True))
+        .filter(n__gt=F("distinct"))
+    )
+    groups = [(row["scenario"], row["variant"]) for row in repeated]
+    if not groups:
+        return
+    whole.notes = [*whole.notes, "Parts used the same ordinals: those repeats were numbered anew, in their order."]
+    for scenario, variant in groups:
+        attempts = list(
+            Attempt.objects.filter(run=whole, scenario=scenario, variant=variant).order_by("number").only("id")
+        )
+        for ordinal, attempt in enumerate(attempts, 1):
+            attempt.ordinal = ordinal
+        Attempt.objects.bulk_update(attempts, ["ordinal"], batch_size=500)
+
+
+def _close(whole: Run) -> None:
+    whole.intake = Intake.CLOSED
+    came = _came(whole)
+    if whole.shards_expected and came < whole.shards_expected:
+        _mark_unfinished(whole, f"{came} of {whole.shards_expected} parts came.")
+
+
+def _mark_unfinished(whole: Run, reason: str) -> None:
+    whole.session = max(whole.session, Session.UNFINISHED, key=WORST_LAST.index)
+    whole.session_reason = "; ".join(r for r in (whole.session_reason, reason) if r)
+
+
+def close_forgotten_runs() -> int:
+    """Close runs whose other parts did not come within a day, as unfinished; return how many."""
+    closed = 0
+    for run in Run.objects.filter(intake=Intake.OPEN, created_at__lt=timezone.now() - OPEN_FOR):
+        with transaction.atomic():
+            Agent.objects.select_for_update().get(pk=run.agent_id)
+            run.refresh_from_db(fields=["intake", "session", "session_reason", "shards_expected"])
+            if run.intake != Intake.OPEN:
+                continue
+            expected = f" of {run.shards_expected}" if run.shards_expected else ""
+            run.intake = Intake.CLOSED
+            _mark_unfinished(run, f"{_came(run)}{expected} parts came within 24 hours, and none said it was the last.")
+            run.save(update_fields=["intake", "session", "session_reason"])
+            record_change(run.client, "run.closed", run, by=None, reason=run.session_reason)
+            closed += 1
+    return closed

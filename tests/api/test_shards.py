@@ -1,0 +1,158 @@
+"""A run that comes in parts: one visible run, all of some parts and never half of one."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from evals.merging import close_forgotten_runs
+from evals.models import Agent, Attempt, Evaluation, Intake, Run, RunScenario
+from reliability.models import AuditEntry
+from tests.conftest import Api
+from tests.run_documents import attempt, document
+
+
+def _part(*attempts: dict[str, Any], label: str = "gha-1", **run: Any) -> bytes:
+    return json.dumps(document(label, *attempts, **run)).encode()
+
+
+def _send(api: Api, token: str, body: bytes, query: str = "") -> Any:
+    answer = api.upload(body, token, query=query)
+    assert answer.status_code == 201, answer.content
+    return answer.json()["run"]
+
+
+def test_shards_of_one_run_merge(api: Api, agent: Agent, full_token: str) -> None:
+    first = _send(api, full_token, _part(attempt("a"), attempt("b", "FAIL"), planned=2), "run=gha-1&shard=1/2")
+    assert (first["intake"], first["counts"]["total"], first["shards_expected"]) == ("open", 2, 2)
+
+    second = _send(api, full_token, _part(attempt("a", ordinal=2), attempt("c"), planned=3), "run=gha-1&shard=2/2")
+
+    assert second["id"] == first["id"]
+    assert (second["intake"], second["session"]) == ("closed", "complete")
+    assert (second["counts"]["total"], second["counts"]["pass"], second["counts"]["fail"]) == (4, 3, 1)
+    assert (second["attempts"]["planned"], second["attempts"]["missing"]) == (5, 1)
+    run = Run.with_hidden.get()
+    assert list(
+        Attempt.objects.filter(run=run).order_by("number").values_list("number", "scenario__key", "ordinal")
+    ) == [
+        (1, "a", 1),
+        (2, "b", 1),
+        (3, "a", 2),
+        (4, "c", 1),
+    ]
+    assert Attempt.objects.count() == Evaluation.objects.filter(run=run).count() == 4
+    assert RunScenario.objects.count() == RunScenario.objects.filter(run=run, scenario__isnull=False).count() == 3
+    assert sorted(run.runartifact_set.values_list("shard", flat=True)) == [1, 2]
+
+
+def test_the_document_itself_may_say_which_shard_it_is(api: Api, agent: Agent, full_token: str) -> None:
+    parts = [_part(attempt(name), shard={"index": n, "of": 2}) for n, name in ((2, "b"), (1, "a"))]
+    runs = [_send(api, full_token, part) for part in parts]
+    assert [run["intake"] for run in runs] == ["open", "closed"]
+    assert runs[1]["counts"]["total"] == 2
+
+
+def test_a_tools_own_run_id_merges_nothing(api: Api, agent: Agent, full_token: str) -> None:
+    _send(api, full_token, _part(attempt("a")), "run=gha-1&shard=1/2")
+    other = _send(api, full_token, _part(attempt("b")))
+    assert (other["label"], other["intake"], other["counts"]["total"]) == ("gha-1", "closed", 1)
+    assert Run.objects.count() == 2
+
+
+def test_parts_without_a_number_close_when_told_so(api: Api, agent: Agent, full_token: str) -> None:
+    _send(api, full_token, _part(attempt("a")), "run=gha-1")
+    _send(api, full_token, _part(attempt("b")), "run=gha-1")
+    run = _send(api, full_token, _part(attempt("c")), "run=gha-1&final=true")
+    assert (run["intake"], run["session"], run["counts"]["total"]) == ("closed", "complete", 3)
+    later = _send(api, full_token, _part(attempt("d")), "run=gha-1")
+    assert later["id"] != run["id"]  # the id merges only while a run is open
+
+
+def test_closing_before_all_came_is_unfinished(api: Api, agent: Agent, full_token: str) -> None:
+    run = _send(api, full_token, _part(attempt("a")), "run=gha-1&shard=2/4&final=1")
+    assert (run["session"], run["session_reason"]) == ("unfinished", "1 of 4 parts came.")
+
+
+def test_the_same_shard_again_is_one(api: Api, agent: Agent, full_token: str) -> None:
+    body = _part(attempt("a"))
+    first = _send(api, full_token, body, "run=gha-1&shard=1/2")
+    assert api.upload(body, full_token, query="run=gha-1&shard=1/2").status_code == 200
+    again = _send(api, full_token, body, "run=gha-1&shard=1/2&final=false&ci_url=https://ci.example.org/2")
+    assert (again["id"], again["counts"]["total"]) == (first["id"], 1)
+    assert (Run.with_hidden.count(), Attempt.objects.count()) == (1, 1)
+
+
+def test_the_same_shard_with_other_bytes_is_a_conflict(api: Api, agent: Agent, full_token: str) -> None:
+    _send(api, full_token, _part(attempt("a")), "run=gha-1&shard=1/2")
+    answer = api.upload(_part(attempt("b")), full_token, query="run=gha-1&shard=1/2")
+    assert (answer.status_code, answer.json()["code"]) == (409, "shard_taken")
+    assert (Run.with_hidden.count(), Attempt.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("run", "query", "pointer"),
+    [
+        ({"agent_version": "2"}, "run=gha-1&shard=2/2", "/run/agent_version"),
+        ({"mode": "live"}, "run=gha-1&shard=2/2", "/run/mode"),
+        ({}, "run=gha-1&shard=2/3", "/run/shard/of"),
+    ],
+)
+def test_parts_that_disagree_are_refused(
+    api: Api, agent: Agent, full_token: str, run: dict[str, Any], query: str, pointer: str
+) -> None:
+    _send(api, full_token, _part(attempt("a")), "run=gha-1&shard=1/2")
+    answer = api.upload(_part(attempt("b"), **run), full_token, query=query)
+    assert (answer.status_code, answer.json()["code"]) == (422, "shard_disagrees")
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+    assert Attempt.objects.count() == 1
+
+
+def test_repeats_with_the_same_ordinal_are_both_kept(api: Api, agent: Agent, full_token: str) -> None:
+    _send(api, full_token, _part(attempt("a")), "run=gha-1")
+    run = _send(api, full_token, _part(attempt("a", "FAIL")), "run=gha-1&final=true")
+    assert sorted(Attempt.objects.values_list("ordinal", flat=True)) == [1, 2]
+    assert any("numbered anew" in note for note in run["notes"])
+
+
+def test_the_worst_session_is_the_runs(api: Api, agent: Agent, full_token: str) -> None:
+    _send(api, full_token, _part(attempt("a"), session="errored", session_reason="out of money"), "run=gha-1")
+    run = _send(api, full_token, _part(attempt("b")), "run=gha-1&final=true")
+    assert (run["session"], run["session_reason"]) == ("errored", "out of money")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("shard=1/2", "your own id of the run, in every part"),
+        ("final=true", "your own id of the run, in every part"),
+        ("run=a&shard=3/2", "i/n, such as 2/4"),
+        ("run=a&shard=0/2", "i/n, such as 2/4"),
+        ("run=a&shard=2", "i/n, such as 2/4"),
+    ],
+)
+def test_a_part_says_what_it_is_a_part_of(api: Api, agent: Agent, full_token: str, query: str, expected: str) -> None:
+    answer = api.upload(_part(attempt("a")), full_token, query=query)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["expected"] == expected
+
+
+def test_a_dry_run_of_a_part_opens_nothing(api: Api, agent: Agent, full_token: str) -> None:
+    answer = api.upload(_part(attempt("a")), full_token, query="run=gha-1&shard=1/2&dry_run=true")
+    assert answer.json()["run"]["counts"]["total"] == 1
+    assert not Run.with_hidden.exists()
+
+
+def test_what_nobody_finished_closes_after_a_day(api: Api, agent: Agent, full_token: str) -> None:
+    _send(api, full_token, _part(attempt("a")), "run=gha-1&shard=1/2")
+    assert close_forgotten_runs() == 0
+    Run.objects.update(created_at=timezone.now() - timedelta(hours=25))
+
+    assert close_forgotten_runs() == 1
+
+    run = Run.objects.get()
+    assert (run.intake, run.session) == (Intake.CLOSED, "unfinished")
+    assert run.session_reason.startswith("1 of 2 parts came within 24 hours")
+    assert AuditEntry.objects.filter(action="run.closed").count() == 1
