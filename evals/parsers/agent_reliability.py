@@ -38,7 +38,7 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
 def _known(value: Any, place: Place) -> dict[str, Any]:
     if isinstance(value, dict) and (value.keys() >= REPORT_KEYS or value.keys() >= ENVELOPE_KEYS):
         return value
-    if place != Place():
+    if not place.is_whole:
         raise place.refusal("an envelope with event_id, producer_run_id and payload")
     seen = f"its keys are {named(tuple(value))}" if isinstance(value, dict) else "it is no object"
     detail = storable(f"This is no evidence of agent-reliability: {seen}.")

@@ -20,6 +20,7 @@ from evals.records import (
 CATEGORIES = {category.value: category for category in Category}
 MAX_STEPS = 1_000
 MAX_KEPT = 20_480  # characters of JSON, of arguments and results
+MAX_REMEMBERED = 2_000  # characters
 NO_START = "The file has no start time."
 
 
@@ -45,6 +46,22 @@ def facts_of(metadata: dict[str, Any], tags: Iterable[str] = ()) -> CaseFacts:
 
 def _is_category(value: Any) -> bool:
     return isinstance(value, str) and value in CATEGORIES
+
+
+class Digests:
+    """Digests of configurations: few, and each of them stands in thousands of rows."""
+
+    def __init__(self, cleaner: Cleaner) -> None:
+        self._cleaner = cleaner
+        self._known: dict[str, str] = {}
+
+    def of(self, value: Any) -> str:
+        text = repr(value)
+        if len(text) > MAX_REMEMBERED:
+            return self._cleaner.digest(value)
+        if text not in self._known:
+            self._known[text] = self._cleaner.digest(value)
+        return self._known[text]
 
 
 class Ordinals:

@@ -1,23 +1,41 @@
 """Values with their places: where a member is not of the expected kind the file is refused, and no row is skipped."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
 from evals.parsers.reading import Limits, is_json_lines, lines_of, load_json, read_document, storable, too_large
 
 
-@dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands: a JSON pointer, in JSON Lines together with the line."""
+    """Where a value stands: a JSON pointer, in JSON Lines together with the line. Made for every value, seldom read."""
 
-    pointer: str = ""
-    line: int | None = None
+    __slots__ = ("_parent", "_step", "line")
+
+    def __init__(self, *, line: int | None = None, parent: "Place | None" = None, step: str | int = "") -> None:
+        self.line = line
+        self._parent = parent
+        self._step = step
 
     def at(self, *steps: str | int) -> "Place":
-        escaped = (storable(str(step)).replace("~", "~0").replace("/", "~1") for step in steps)
-        return replace(self, pointer="/".join((self.pointer, *escaped)))
+        place = self
+        for step in steps:
+            place = Place(line=self.line, parent=place, step=step)
+        return place
+
+    @property
+    def pointer(self) -> str:
+        steps: list[str] = []
+        place = self
+        while place._parent is not None:
+            steps.append(storable(str(place._step)).replace("~", "~0").replace("/", "~1"))
+            place = place._parent
+        return "".join("/" + step for step in reversed(steps))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is that of a whole document, no line and no member of it."""
+        return self._parent is None and self.line is None
 
     def __str__(self) -> str:
         line = f"line {self.line}" if self.line else ""

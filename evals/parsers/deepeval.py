@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.cases import NO_START, CaseFacts, Ordinals, Tally, as_text, counted, facts_of, tool_step
+from evals.parsers.cases import NO_START, CaseFacts, Digests, Ordinals, Tally, as_text, counted, facts_of, tool_step
 from evals.parsers.checked import Place, object_at, objects_in
 from evals.parsers.head import Head, NearMiss, named
-from evals.parsers.reading import Cleaner, Limits, load_json, read_document
+from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
 from evals.parsers.values import MAX_URL, as_count, as_id, as_money, as_number, as_positive, first_id, is_http_url
 from evals.records import (
     AttemptRecord,
@@ -65,19 +65,22 @@ def near_miss(head: Head) -> NearMiss | None:
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     document, place = _read(stream, limits)
     cleaner, tally, ordinals = Cleaner(limits), Tally("DeepEval"), Ordinals()
+    digests = Digests(cleaner)
     run = _run(document, place, cleaner)
     yield run
     declared: set[str] = set()
+    span_metrics = 0
     cases = [case for name in LISTS for case in objects_in(document, name, place)]
     for at, content in cases:
-        case = Case(content, at, cleaner)
+        case = Case(content, at, cleaner, digests)
         if case.key not in declared:
             declared.add(case.key)
             yield case.scenario()
+        span_metrics += case.span_metrics
         yield case.attempt(ordinals.take(case.key, run.model), run.model, tally)
     unstable = sum(POSITION_NAME.fullmatch(key) is not None for key in declared)
-    notes = (NO_START, *_unstable(unstable), *_totals(run, len(cases), tally), *tally.notes(), *cleaner.notes())
-    yield EndRecord(notes=notes)
+    notes = (*_unstable(unstable), *_of_spans(span_metrics), *_totals(run, len(cases), tally), *tally.notes())
+    yield EndRecord(notes=(NO_START, *notes, *cleaner.notes()))
 
 
 def _read(stream: BinaryIO, limits: Limits) -> tuple[dict[str, Any], Place]:
@@ -125,10 +128,11 @@ def _reported_totals(document: dict[str, Any], place: Place) -> dict[str, int]:
 class Case:
     """One test case or conversation."""
 
-    def __init__(self, content: dict[str, Any], place: Place, cleaner: Cleaner) -> None:
+    def __init__(self, content: dict[str, Any], place: Place, cleaner: Cleaner, digests: Digests) -> None:
         self.content = content
         self.place = place
         self.cleaner = cleaner
+        self.digests = digests
         self.key = as_id(content.get("name")) or self._position_name()
         self.facts = self._facts()
 
@@ -179,8 +183,23 @@ class Case:
                 arguments = call.get("inputParameters")
                 yield tool_step(as_id(call.get("name")), arguments, call.get("output"), self.cleaner)
 
+    @property
+    def span_metrics(self) -> int:
+        """How many metrics judged parts of the case's trace: they are no verdict on the case."""
+        waiting, found = [self.content.get("trace")], 0
+        while waiting:
+            part = waiting.pop()
+            metrics = member(part, "metricsData")
+            found += len(metrics) if isinstance(metrics, list) else 0
+            inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+            waiting.extend(value for value in inner if isinstance(value, dict | list))
+        return found
+
     def _evaluations(self) -> Iterator[EvaluationRecord]:
-        metrics = objects_in(self.content, "metricsData", self.place)
+        name = (
+            "metricsMetadata" if self.content.get("metricsData") is None else "metricsData"
+        )  # the first is its older name
+        metrics = objects_in(self.content, name, self.place)
         for place, metric in metrics:
             yield self._evaluation(metric, place)
         if not metrics:
@@ -198,7 +217,7 @@ class Case:
         outcome, code = _verdict(metric, reported)
         reason = metric.get("reason") if outcome is not Outcome.ERROR else metric.get("error")
         kept = ("threshold", "evaluationModel", "strictMode", "evaluationCost", "verboseLogs")
-        name = as_id(metric.get("name")) or "unnamed metric"
+        name = first_id(metric, "name", "metric") or "unnamed metric"  # the second in older files
         return EvaluationRecord(
             indicator=name,
             outcome=outcome,
@@ -219,7 +238,7 @@ class Case:
         return EvaluatorRecord(
             name=name,
             version="",
-            configuration_sha256=self.cleaner.digest(settings),
+            configuration_sha256=self.digests.of(settings),
             deterministic=model in (None, "", "none") and not MODEL_JUDGED.search(name),
         )
 
@@ -251,6 +270,11 @@ def _verdict(metric: dict[str, Any], reported: Outcome | None) -> tuple[Outcome,
 def _unstable(count: int) -> Iterator[str]:
     if count:
         yield f"{counted(count, 'case')} named by position (test_case_<n>): compare such cases only in the same order."
+
+
+def _of_spans(count: int) -> Iterator[str]:
+    if count:
+        yield f"{counted(count, 'metric')} of spans inside traces not counted: only a test case's own are evaluations."
 
 
 def _totals(run: RunRecord, cases: int, tally: Tally) -> Iterator[str]:

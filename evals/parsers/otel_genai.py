@@ -94,7 +94,7 @@ class Telemetry:
     def _take_other(self, value: Any, place: Place) -> None:
         if isinstance(value, dict) and OTHER_SIGNALS & set(value):
             self.ignored["metrics or profiles object"] += 1
-        elif place == Place():
+        elif place.is_whole:
             detail = (
                 f"This is no OTLP: {f'its keys are {named(tuple(value))}' if isinstance(value, dict) else 'no object'}."
             )
@@ -136,6 +136,11 @@ class Telemetry:
         else:
             same = self._seen[key] == says
             self.ignored["repeated result" if same else "contradicting repeated result"] += 1
+
+    @property
+    def resources(self) -> list[Attributes]:
+        """What the results come from; many share one."""
+        return list({id(result.resource): result.resource for result in self.results}.values())
 
     def refuse_if_empty(self) -> None:
         if not self.results:
@@ -314,7 +319,7 @@ def _verdict(told: Attributes) -> tuple[Outcome, str, Outcome | None]:
 
 
 def _run(telemetry: Telemetry, attempts: list[Attempt], cleaner: Cleaner) -> RunRecord:
-    resources = [result.resource for result in telemetry.results]
+    resources = telemetry.resources
     variants, suites = {a.variant for a in attempts}, {as_id(a.told("test.suite.name")) for a in attempts}
     times = [time for attempt in attempts for time in (attempt.time, attempt.end) if time]
     ci_url = _only(resources, "cicd.pipeline.run.url.full", limit=MAX_URL)
@@ -343,8 +348,8 @@ def _only(resources: list[Attributes], *names: str, limit: int = MAX_ID) -> str:
 
 def _notes(telemetry: Telemetry, attempts: list[Attempt]) -> Iterator[str]:
     services = {
-        f"{as_id(r.resource.get('service.name')) or 'unnamed'} {as_id(r.resource.get('service.version'))}".strip()
-        for r in telemetry.results
+        f"{as_id(resource.get('service.name')) or 'unnamed'} {as_id(resource.get('service.version'))}".strip()
+        for resource in telemetry.resources
     }
     if len(services) > 1:
         yield f"The file holds {len(services)} services or versions in one run: {as_id(', '.join(sorted(services)))}."

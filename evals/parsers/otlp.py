@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from evals.parsers.checked import Place, object_at, objects_in
+from evals.parsers.checked import Place, list_in, object_at, objects_in
 
 type Attributes = dict[str, Any]
 
@@ -100,11 +100,12 @@ def _entry(row: dict[str, Any], place: Place, resource: Attributes, scope: str, 
 
 def attributes_of(parent: dict[str, Any], place: Place) -> Attributes:
     found: Attributes = {}
-    for at, attribute in objects_in(parent, "attributes", place):
-        key = attribute.get("key")
-        if not isinstance(key, str):
-            raise at.at("key").refusal("the attribute's name, a text")
-        found[key] = value_of(object_in(attribute, "value", at))
+    for index, attribute in enumerate(list_in(parent, "attributes", place)):
+        key = attribute.get("key") if isinstance(attribute, dict) else None
+        value = attribute.get("value") if isinstance(attribute, dict) else None
+        if not isinstance(key, str) or not isinstance(value, dict | None):
+            raise place.at("attributes", index).refusal("an object with a key, which is a text, and a value, an object")
+        found[key] = value_of(value)
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.cases import NO_START, Ordinals, Tally, as_text, counted, facts_of
+from evals.parsers.cases import NO_START, Digests, Ordinals, Tally, as_text, counted, facts_of
 from evals.parsers.checked import Place, list_in, object_at, objects_in
 from evals.parsers.head import Head, named
 from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
@@ -46,8 +46,9 @@ def sniff(head: Head) -> bool:
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     document = _read(stream, limits)
     cleaner, tally, ordinals = Cleaner(limits), Tally("pydantic-evals"), Ordinals()
+    digests = Digests(cleaner)
     cases = [
-        Case(content, place, cleaner, crashed=name == "failures")
+        Case(content, place, cleaner, digests, crashed=name == "failures")
         for name in ("cases", "failures")
         for place, content in objects_in(document, name, Place())
     ]
@@ -94,10 +95,13 @@ def _run(document: dict[str, Any], cases: "list[Case]", cleaner: Cleaner) -> Run
 class Case:
     """One entry of `cases`, or of `failures`: there the agent itself raised."""
 
-    def __init__(self, content: dict[str, Any], place: Place, cleaner: Cleaner, *, crashed: bool) -> None:
+    def __init__(
+        self, content: dict[str, Any], place: Place, cleaner: Cleaner, digests: Digests, *, crashed: bool
+    ) -> None:
         self.content = content
         self.place = place
         self.cleaner = cleaner
+        self.digests = digests
         self.crashed = crashed
         source, name = as_id(content.get("source_case_name")), as_id(content.get("name"))
         self.key = source or name or as_id(f"unnamed {place.pointer}")
@@ -212,7 +216,7 @@ class Case:
         return EvaluatorRecord(
             name=name,
             version=as_id(result.get("evaluator_version")),
-            configuration_sha256="" if arguments is None else self.cleaner.digest(arguments),
+            configuration_sha256="" if arguments is None else self.digests.of(arguments),
             deterministic="judge" not in name.lower(),  # LLMJudge and its like
         )
 

@@ -142,6 +142,20 @@ def test_nan_behind_a_long_run_is_found():
     assert counts(evaluations(read(content))) == (101, 100, 0, 1, 0)
 
 
+def test_older_files_name_the_metrics_otherwise():
+    older = json.loads(ERRORS)
+    for each in older["testCases"]:
+        each["metricsMetadata"] = [m | {"metric": m.pop("name")} for m in each.pop("metricsData")]
+    assert evaluations(read(older)) == evaluations(read(ERRORS))
+
+
+def test_metrics_of_spans_are_noted_and_not_counted():
+    trace = {"metricsData": None, "agentSpans": [{"metricsData": [metric()], "x": [[{"metricsData": [metric()] * 2}]]}]}
+    *records, end = read(test_run(case(metric(), trace=trace)))
+    assert counts(evaluations(records)) == (1, 1, 0, 0, 0)
+    assert end.notes[1] == "3 metrics of spans inside traces not counted: only a test case's own are evaluations."
+
+
 # -- who judged
 
 

@@ -379,6 +379,11 @@ def test_metrics_are_a_near_miss():
         (logs(result(name=None)), "/resourceLogs/0/scopeLogs/0/logRecords/0/attributes", None),
         ({"resourceLogs": [{"resource": []}]}, "/resourceLogs/0/resource", None),
         (traces(span() | {"events": [1]}), "/resourceSpans/0/scopeSpans/0/spans/0/events/0", None),
+        (
+            logs(result() | {"attributes": [{"key": "a", "value": 1}]}),
+            "/resourceLogs/0/scopeLogs/0/logRecords/0/attributes/0",
+            None,
+        ),
         (lines(logs(result()), {"other": 1}), "", 2),
         (lines(logs(result()), logs(result() | {"attributes": [{"key": 1}]})), None, 2),
         ([logs(result()), 1], "/1", None),

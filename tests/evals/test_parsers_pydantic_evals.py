@@ -182,6 +182,14 @@ def test_metrics_and_metadata():
     assert (run.branch, run.agent_version, run.ci_url, run.model) == ("main", "3", "", "m")
 
 
+def test_nan_is_left_out_of_what_is_kept():
+    *_, attempt, end = read(
+        report(case(x=assertion()) | {"scores": {"q": {"value": float("nan")}}, "task_duration": 1e999})
+    )
+    assert (attempt.extras["scores"], attempt.latency_ms) == ({"q": {"value": None}}, None)
+    assert end.notes == ("The file has no start time.",)
+
+
 def test_report_evaluators_that_failed_are_noted():
     *_, end = read(report(case(x=assertion()), report_evaluator_failures=[{"name": "Matrix"}, {"name": "Matrix"}]))
     assert end.notes[1] == "2 evaluators of the whole report failed: Matrix."
