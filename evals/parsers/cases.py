@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evals.parsers.reading import Cleaner
-from evals.parsers.values import MAX_ID, as_id
+from evals.parsers.values import as_id, as_positive
 from evals.records import (
     Category,
     Decision,
@@ -82,11 +82,6 @@ class Ordinals:
         return number
 
 
-def joined_id(*parts: str) -> str:
-    """Join the parts that are there to one id."""
-    return as_id(" | ".join(part for part in parts if part), limit=MAX_ID)
-
-
 def as_text(value: Any, cleaner: Cleaner) -> str:
     """Return a text as it is and any other value as JSON; '' for none."""
     if value is None:
@@ -94,6 +89,11 @@ def as_text(value: Any, cleaner: Cleaner) -> str:
     if not isinstance(value, str):
         value = json.dumps(cleaner.value(value), ensure_ascii=False)
     return cleaner.text(value)
+
+
+def as_milliseconds(seconds: Any) -> float | None:
+    number = as_positive(seconds)
+    return None if number is None else as_positive(number * 1000)  # which may be beyond all floats
 
 
 def tool_step(tool: str, arguments: Any, result: Any, cleaner: Cleaner, **members: Any) -> StepRecord:

@@ -6,11 +6,22 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.cases import NO_START, CaseFacts, Digests, Ordinals, Tally, as_text, counted, facts_of, tool_step
+from evals.parsers.cases import (
+    NO_START,
+    CaseFacts,
+    Digests,
+    Ordinals,
+    Tally,
+    as_milliseconds,
+    as_text,
+    counted,
+    facts_of,
+    tool_step,
+)
 from evals.parsers.checked import Place, object_at, objects_in
 from evals.parsers.head import Head, NearMiss, named
 from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
-from evals.parsers.values import MAX_URL, as_count, as_id, as_money, as_number, as_positive, first_id, is_http_url
+from evals.parsers.values import MAX_URL, as_count, as_id, as_money, as_number, first_id, is_http_url
 from evals.records import (
     AttemptRecord,
     EndRecord,
@@ -158,9 +169,7 @@ class Case:
         )
 
     def attempt(self, ordinal: int, variant: str, tally: Tally) -> AttemptRecord:
-        seconds = as_positive(self.content.get("completionTime"))
-        if seconds is None:
-            seconds = as_positive(self.content.get("runDuration"))
+        durations = (as_milliseconds(self.content.get(name)) for name in ("completionTime", "runDuration"))
         turns = objects_in(self.content, "turns", self.place)
         said = "\n\n".join(f"{as_id(t.get('role'))}: {as_text(t.get('content'), self.cleaner)}" for _, t in turns)
         asked, answered = self.content.get("input"), self.content.get("actualOutput")
@@ -168,7 +177,7 @@ class Case:
             scenario=self.key,
             ordinal=ordinal,
             variant=variant,
-            latency_ms=None if seconds is None else seconds * 1000,
+            latency_ms=next((duration for duration in durations if duration is not None), None),
             cost_usd=as_money(self.content.get("tokenCost")),
             input=as_text(self.content.get("scenario") if asked is None else asked, self.cleaner),
             output=as_text(said if answered is None else answered, self.cleaner),

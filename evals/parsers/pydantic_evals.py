@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.cases import NO_START, Digests, Ordinals, Tally, as_text, counted, facts_of
+from evals.parsers.cases import NO_START, Digests, Ordinals, Tally, as_milliseconds, as_text, counted, facts_of
 from evals.parsers.checked import Place, list_in, object_at, objects_in
 from evals.parsers.head import Head, named
 from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
-from evals.parsers.values import MAX_URL, as_count, as_id, as_money, as_positive, first_id, is_http_url
+from evals.parsers.values import MAX_URL, as_count, as_id, as_money, first_id, is_http_url
 from evals.records import (
     AttemptRecord,
     AttemptStatus,
@@ -120,7 +120,6 @@ class Case:
         )
 
     def attempt(self, ordinal: int, tally: Tally) -> AttemptRecord:
-        seconds = as_positive(self.content.get("task_duration"))
         metrics = self.content.get("metrics")
         metrics = metrics if isinstance(metrics, dict) else {}
         costs = (as_money(metrics.get(name)) for name in COSTS)
@@ -129,7 +128,7 @@ class Case:
             scenario=self.key,
             ordinal=ordinal,
             status=AttemptStatus.CRASHED if self.crashed else AttemptStatus.COMPLETED,
-            latency_ms=None if seconds is None else seconds * 1000,
+            latency_ms=as_milliseconds(self.content.get("task_duration")),
             cost_usd=next((cost for cost in costs if cost is not None), None),
             tokens_input=as_count(metrics.get("input_tokens")),
             tokens_output=as_count(metrics.get("output_tokens")),
