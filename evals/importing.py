@@ -79,6 +79,10 @@ def import_limits() -> Limits:
     return Limits(
         max_unpacked_bytes=settings.MAX_UNPACKED_MB * MIB,
         max_document_bytes=settings.MAX_DOCUMENT_MB * MIB,
+        max_line_bytes=settings.MAX_LINE_MB * MIB,
+        max_zip_members=settings.MAX_ZIP_MEMBERS,
+        max_depth=settings.MAX_NESTING,
+        max_text=settings.MAX_TEXT,
         max_rows=settings.MAX_ROWS,
     )
 

@@ -76,7 +76,7 @@ def _list_alike(rows: list[RunRow]) -> list[RunRow]:
     if not rows or not rows[0].has_rate:
         return []
     latest = rows[0].run
-    alike = [row for row in rows if row.has_rate and _is_like(row.run, latest) and not row.run.invalidated]
+    alike = [row for row in rows if row.has_rate and _is_like(row.run, latest) and row.is_settled]
     last_of_day = {timezone.localdate(row.run.at): row for row in reversed(alike)}
     return list(last_of_day.values()) if len(last_of_day) > 1 else []
 

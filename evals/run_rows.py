@@ -10,7 +10,7 @@ from evals.answers import attempt_counts
 from evals.measures.counts import AttemptCounts
 from evals.measures.display import format_rate
 from evals.measures.summary import Measure
-from evals.models import ClassResult, Run
+from evals.models import ClassResult, Intake, Run
 from evals.records import Origin, Session
 
 
@@ -40,6 +40,11 @@ class RunRow:
     @property
     def is_whole(self) -> bool:
         return self.run.session is Session.COMPLETE and not self.run.invalidated
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its numbers may join a trend: nobody invalidated them, and no part is still to come."""
+        return not self.run.invalidated and self.run.intake == Intake.CLOSED
 
     @property
     def is_synthetic(self) -> bool:

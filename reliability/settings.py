@@ -133,6 +133,10 @@ MAX_UPLOAD_MB = env_int("MAX_UPLOAD_MB", 300, least=1)  # bytes of one request's
 MAX_UNPACKED_MB = env_int("MAX_UNPACKED_MB", 2048, least=1)  # after undoing gzip
 MAX_DOCUMENT_MB = env_int("MAX_DOCUMENT_MB", 300, least=1)  # of a format that is read as one document
 MAX_EVIDENCE_MB = env_int("MAX_EVIDENCE_MB", 25, least=1)  # of one file attached to a score
+MAX_LINE_MB = env_int("MAX_LINE_MB", 32, least=1)  # of one line of a format that is read line by line
+MAX_ZIP_MEMBERS = env_int("MAX_ZIP_MEMBERS", 200_000, least=1)  # of an .eval file
+MAX_NESTING = env_int("MAX_NESTING", 64, least=8, most=200)  # levels of a JSON value that is kept, and of XML
+MAX_TEXT = env_int("MAX_TEXT", 20_000, least=1_000)  # characters of a text that is kept; longer ones are cut and marked
 MAX_ROWS = env_int("MAX_ROWS", 5_000_000, least=1)  # attempts and evaluations of one artifact
 
 # --- jobs: a real worker always; a folder is the broker until CELERY_BROKER_URL names one

@@ -80,10 +80,12 @@ def _guarded(
                     raise too_large("An attempt holds too many evaluations.", expected=expected)
                 rows += 1 + len(record.evaluations)
                 if rows > limits.max_rows:
-                    raise too_large("The artifact holds too many rows.", expected=f"at most {limits.max_rows} rows")
+                    raise too_large(
+                        "The artifact holds too many rows.", expected=f"at most {limits.max_rows} rows (MAX_ROWS)"
+                    )
             yield record
     except RecursionError as error:
-        raise too_deep() from error
+        raise too_deep(limits) from error
     except (MemoryError, UnicodeError, ArithmeticError, msgspec.MsgspecError) as error:
         raise unreadable(f"The file can't be read as {kind.title}.") from error
     finally:

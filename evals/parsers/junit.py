@@ -91,7 +91,7 @@ class _Reading:
                 detail = f"The root element is “{element.tag[:40]}”."
                 raise ImportRefused(415, "unknown_format", detail, (Problem(detail, expected="testsuites"),))
         if len(path) > self.limits.max_depth:
-            raise too_deep()
+            raise too_deep(self.limits)
         if element.tag == "testsuite":
             self._open_suite(element)
 
@@ -130,7 +130,9 @@ class _Reading:
         case = self._merged.get(identity)
         if case is None:
             if len(self.report.cases) * 2 >= self.limits.max_rows:
-                raise too_large("The file holds too many tests.", expected=f"at most {self.limits.max_rows} rows")
+                raise too_large(
+                    "The file holds too many tests.", expected=f"at most {self.limits.max_rows} rows (MAX_ROWS)"
+                )
             case = Case(suite, sys.intern(identity[1]), identity[2])
             self._merged[identity] = case
             self.report.cases.append(case)

@@ -125,7 +125,9 @@ def _read_rows(stream: BinaryIO, limits: Limits) -> list[tuple[str, Any]]:
     for number, line in lines_of(stream, limits):
         size += len(line)
         if size > limits.max_document_bytes:
-            raise too_large("The file is too large.", expected=f"at most {limits.max_document_bytes} bytes")
+            raise too_large(
+                "The file is too large.", expected=f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB)"
+            )
         row = load_json(line, line=number)
         if not isinstance(row, dict):
             raise _no_row(f"Line {number} is no row.", line=number)

@@ -27,7 +27,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode Cc
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much one artifact may hold."""
+    """How much one artifact may hold. A refusal states the limit and names the setting behind it."""
 
     max_unpacked_bytes: int = 512 * MiB  # of a gzip file
     max_document_bytes: int = 300 * MiB  # of a format that is read whole
@@ -44,7 +44,7 @@ def unreadable(detail: str, *, code: str = "unreadable", line: int | None = None
 
 
 def too_large(detail: str, *, expected: str) -> ImportRefused:
-    return ImportRefused(413, "too_large", detail, (Problem(detail, expected=expected),))
+    return ImportRefused(413, "too_large", f"{detail.rstrip('.')}: {expected}.", (Problem(detail, expected=expected),))
 
 
 # -- bytes
@@ -78,7 +78,7 @@ def _gunzipped(stream: BinaryIO, limits: Limits) -> BinaryIO:
                 if size > limits.max_unpacked_bytes:
                     raise too_large(
                         "The gzip file unpacks to more than is taken.",
-                        expected=f"at most {limits.max_unpacked_bytes} bytes unpacked",
+                        expected=f"at most {limits.max_unpacked_bytes} bytes unpacked (MAX_UNPACKED_MB)",
                     )
                 target.write(chunk)
     except (OSError, EOFError, zlib.error) as error:
@@ -122,7 +122,7 @@ def read_document(stream: BinaryIO, limits: Limits) -> bytes:
     if len(content) > limits.max_document_bytes:
         raise too_large(
             "The document is larger than what is read as a whole.",
-            expected=f"at most {limits.max_document_bytes} bytes; run/v1 as NDJSON is read line by line",
+            expected=f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB); run/v1 as NDJSON is read line by line",
         )
     return content
 
@@ -132,13 +132,14 @@ class _Capped:
 
     def __init__(self, stream: BinaryIO, limits: Limits) -> None:
         self._stream = stream
-        self._left = limits.max_document_bytes
+        self._most = self._left = limits.max_document_bytes
 
     def read(self, size: int = -1) -> bytes:
         chunk = self._stream.read(size)
         self._left -= len(chunk)
         if self._left < 0:
-            raise too_large("The document is larger than what is read as a whole.", expected="a smaller file")
+            most = f"at most {self._most} bytes (MAX_DOCUMENT_MB)"
+            raise too_large("The document is larger than what is read as a whole.", expected=most)
         return chunk
 
 
@@ -151,7 +152,8 @@ def lines_of(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, bytes]]:
     number = 1
     while line := stream.readline(limits.max_line_bytes + 1):
         if len(line) > limits.max_line_bytes:
-            raise too_large(f"Line {number} is too long.", expected=f"at most {limits.max_line_bytes} bytes a line")
+            most = f"at most {limits.max_line_bytes} bytes a line (MAX_LINE_MB)"
+            raise too_large(f"Line {number} is too long.", expected=most)
         if not line.isspace():
             yield number, line
         number += 1
@@ -216,9 +218,11 @@ def _load_json_carefully(content: bytes, line: int | None) -> Any:
         raise too_deep(line=line) from error
 
 
-def too_deep(*, pointer: str = "", line: int | None = None) -> ImportRefused:
-    detail = "The document is nested too deeply."
-    return ImportRefused(400, "too_deep", detail, (Problem(detail, pointer, line, "at most 64 levels"),))
+def too_deep(limits: Limits | None = None, *, line: int | None = None) -> ImportRefused:
+    """Refuse what is nested beyond the limit; beyond what any decoder follows where there are no `limits`."""
+    most = f"at most {limits.max_depth} levels (MAX_NESTING)" if limits else "at most some hundred levels"
+    detail = f"The document is nested too deeply: {most}."
+    return ImportRefused(400, "too_deep", detail, (Problem(detail, line=line, expected=most),))
 
 
 def _integer(digits: str) -> int | float:
@@ -253,7 +257,7 @@ class Cleaner:
         if not isinstance(value, dict | list):
             return value
         if depth > self.limits.max_depth:
-            raise too_deep()
+            raise too_deep(self.limits)
         if isinstance(value, list):
             return [self.value(item, depth + 1) for item in value]
         return {storable(name): self.value(member, depth + 1) for name, member in value.items()}

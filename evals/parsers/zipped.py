@@ -43,7 +43,10 @@ def _count_entries(stream: BinaryIO, limits: Limits) -> None:
         tail = chunk[-3:]
     stream.seek(start)
     if count > limits.max_zip_members:
-        raise too_large("The zip archive has too many members.", expected=f"at most {limits.max_zip_members} members")
+        raise too_large(
+            "The zip archive has too many members.",
+            expected=f"at most {limits.max_zip_members} members (MAX_ZIP_MEMBERS)",
+        )
 
 
 class ZipReader:
@@ -73,8 +76,8 @@ class ZipReader:
 
     def _check(self, size: int) -> None:
         if size > self._left:
-            most = f"at most {self.limits.max_unpacked_bytes} bytes unpacked"
+            most = f"at most {self.limits.max_unpacked_bytes} bytes unpacked (MAX_UNPACKED_MB)"
             raise too_large("The zip archive unpacks to more than is taken.", expected=most)
         if size > self.limits.max_document_bytes:
-            most = f"at most {self.limits.max_document_bytes} bytes a member"
+            most = f"at most {self.limits.max_document_bytes} bytes a member (MAX_DOCUMENT_MB)"
             raise too_large("A member of the zip archive is too large.", expected=most)

@@ -17,7 +17,6 @@ from evals.parsers.run_v1 import wire
 from evals.parsers.values import is_http_url, parse_day, parse_time
 
 MAX_PROBLEMS = 50
-MAX_DEPTH = 64
 
 
 @dataclass(slots=True)
@@ -74,8 +73,9 @@ def follows_kind(kind: str, text: str) -> bool:
 class CarefulReader:
     """Reads one part of a run from plain JSON values. `extras` holds its x_ members by pointer within the part."""
 
-    def __init__(self, problems: Problems, base: str) -> None:
+    def __init__(self, problems: Problems, base: str, max_depth: int) -> None:
         self.problems = problems
+        self.max_depth = max_depth  # of a free JSON value
         self.base = base  # pointer of the part
         self.extras: dict[str, Any] = {}
 
@@ -149,8 +149,8 @@ class CarefulReader:
             self._report(path, f"{_shown(value)} is not an object.", "an object")
         elif isinstance(value, float) and not math.isfinite(value):
             self._report(path, "The number is not finite.", "a finite number")
-        elif isinstance(value, dict | list) and depth > MAX_DEPTH:
-            self._report(path, "The value is nested too deeply.", f"at most {MAX_DEPTH} levels")
+        elif isinstance(value, dict | list) and depth > self.max_depth:
+            self._report(path, "The value is nested too deeply.", f"at most {self.max_depth} levels (MAX_NESTING)")
         elif isinstance(value, dict | list):
             members = value.items() if isinstance(value, dict) else enumerate(value)
             for name, member in members:

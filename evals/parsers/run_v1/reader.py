@@ -133,7 +133,7 @@ class RunReader:
         return EndRecord(session=Session.ABORTED, session_reason=NO_END, notes=notes, extras=extras)
 
     def careful[T: wire.Wire](self, value: Any, kind: type[T], base: str) -> tuple[T | None, Extras]:
-        reader = CarefulReader(self.problems, base)
+        reader = CarefulReader(self.problems, base, self.builder.cleaner.limits.max_depth)
         return reader.read(value, kind), reader.extras
 
     def check_full(self) -> None:
