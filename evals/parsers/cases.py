@@ -10,7 +10,6 @@ from evals.parsers.reading import Cleaner
 from evals.parsers.values import as_id, as_positive
 from evals.records import (
     Category,
-    Decision,
     EvaluationRecord,
     Outcome,
     StepKind,
@@ -97,19 +96,16 @@ def as_milliseconds(seconds: Any) -> float | None:
 
 
 def tool_step(tool: str, arguments: Any, result: Any, cleaner: Cleaner, **members: Any) -> StepRecord:
+    """Make a step; arguments and a result that are too large are left out, and it says so."""
+    kept = {"arguments": cleaner.value(arguments), "result": cleaner.value(result)}
+    large = [name for name, value in kept.items() if len(json.dumps(value)) > MAX_KEPT]
     return StepRecord(
         kind=StepKind.TOOL,
         tool=tool or "unnamed tool",
         arguments_sha256="" if arguments is None else cleaner.digest(arguments),
-        arguments=_kept(arguments, cleaner),
-        result=_kept(result, cleaner),
-        **({"decision": Decision.ALLOWED} | members),
+        extras={"too_large": large} if large else {},
+        **(kept | dict.fromkeys(large) | members),
     )
-
-
-def _kept(value: Any, cleaner: Cleaner) -> Any:
-    kept = cleaner.value(value)
-    return kept if len(json.dumps(kept)) <= MAX_KEPT else None
 
 
 class Tally:
