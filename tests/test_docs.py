@@ -1,9 +1,13 @@
 """What the README says exists: commands, settings, requests."""
 
+import importlib.util
 import json
+import os
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,6 +15,7 @@ from django.conf import settings
 from django.core.management import get_commands
 
 from evals.models import Agent
+from evals.parsers import FORMATS, format_of
 from tests.conftest import Api
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,18 +63,115 @@ def test_run_document_of_the_readme_imports(api: Api, agent: Agent, full_token: 
     assert json.loads(document)["schema"] == "run/v1"
 
 
-def test_curl_line_is_shell(tmp_path: Path) -> None:
-    script = tmp_path / "upload.sh"
-    script.write_text(_block("sh", "<!-- curl -->"))
-
-    assert subprocess.run(["sh", "-n", str(script)], check=False).returncode == 0
-
-
-def test_github_workflow_is_yaml_and_sends_the_documented_request() -> None:
+def _github() -> str:
     workflow = yaml.safe_load(_block("yaml", "<!-- github -->"))
+    (step,) = [step for step in workflow["jobs"]["evals"]["steps"] if "curl" in step.get("run", "")]
+    assert step["env"] == {"SNAPSHOT_TOKEN": "${{ secrets.SNAPSHOT_TOKEN }}"}
+    return str(step["run"])
 
-    steps = workflow["jobs"]["evals"]["steps"]
-    assert any("/api/v1/agents/" in step.get("run", "") for step in steps)
+
+def _gitlab() -> str:
+    (job,) = yaml.safe_load(_block("yaml", "<!-- gitlab -->")).values()
+    return str(job["script"][-1])
+
+
+def _jenkins() -> str:
+    pipeline = _block("groovy", "<!-- jenkins -->")
+    (script,) = re.findall(r"sh \'\'\'(.*?)\'\'\'", pipeline, re.DOTALL)
+    bare = re.sub(r"\'\'\'.*?\'\'\'|\'[^\']*\'", "", pipeline, flags=re.DOTALL)
+    for opening, closing in ("{}", "()", "[]"):
+        assert bare.count(opening) == bare.count(closing) > 0
+    return str(script).replace("\\\\", "\\")  # as Groovy reads it
+
+
+EXAMPLES = {"curl": lambda: _block("sh", "<!-- curl -->"), "github": _github, "gitlab": _gitlab, "jenkins": _jenkins}
+VARIABLES = {
+    "GIT_COMMIT": "9f3c2d1",
+    "GITHUB_SHA": "9f3c2d1",
+    "CI_COMMIT_SHA": "9f3c2d1",
+    "GIT_BRANCH": "fix/a&b #2",
+    "GITHUB_REF_NAME": "fix/a&b #2",
+    "CI_COMMIT_REF_NAME": "fix/a&b #2",
+    "CI_JOB_URL": "https://ci.example.org/jobs/7",
+    "BUILD_URL": "https://ci.example.org/jobs/7",
+    "GITHUB_SERVER_URL": "https://ci.example.org",
+    "GITHUB_REPOSITORY": "acme/agent",
+    "GITHUB_RUN_ID": "7",
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_each_ci_example_uploads(
+    live_server: Any, agent: Agent, full_token: str, artifact: Callable[[str], bytes], tmp_path: Path, example: str
+) -> None:
+    (tmp_path / "results.json").write_bytes(artifact("promptfoo/results.json"))
+    script = EXAMPLES[example]().replace("https://snapshot.example.org", live_server.url)
+
+    done = subprocess.run(
+        ["/bin/sh", "-eu", "-c", script],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "SNAPSHOT_TOKEN": full_token, **VARIABLES},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["summary"].startswith("Imported 36 evaluations")
+    assert (answer["run"]["commit"], answer["run"]["branch"]) == ("9f3c2d1", "fix/a&b #2")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_refused_upload_fails_the_step_and_says_why(
+    live_server: Any, agent: Agent, full_token: str, tmp_path: Path
+) -> None:
+    (tmp_path / "results.json").write_text("a,b\n1,2\n")
+    script = EXAMPLES["curl"]().replace("https://snapshot.example.org", live_server.url)
+
+    done = subprocess.run(
+        ["/bin/sh", "-eu", "-c", script],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "SNAPSHOT_TOKEN": full_token, **VARIABLES},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert "neither JSON nor XML" in done.stdout
+
+
+def test_the_format_of_the_readme_is_one(
+    api: Api, agent: Agent, full_token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The steps of the text, done: its module is written, listed, and its tool's file uploaded."""
+    path = tmp_path / "acme.py"
+    path.write_text(_block("python", "<!-- a format -->"))
+    spec = importlib.util.spec_from_file_location("acme", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setitem(FORMATS, module.NAME, format_of(module))
+    checks = [
+        {"case": "refund", "ok": True},
+        {"case": "refund", "ok": False, "why": "late"},
+        {"case": "mail", "ok": None},
+    ]
+
+    answer = api.upload(json.dumps({"acme": "1", "checks": checks}).encode(), full_token)
+
+    counts = answer.json()["run"]["counts"]
+    assert [counts[name] for name in ("total", "pass", "fail", "unknown", "error")] == [3, 1, 1, 1, 0]
+    assert answer.json()["run"]["format"] == "acme"
+    refused = api.upload(b'{"acme": "1", "checks": [{"ok": true}]}', full_token)
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/checks/0")
+    cache = api.upload(b'{"acme_cache": {}}', full_token)
+    assert (cache.status_code, cache.json()["code"]) == (415, "near_miss")
 
 
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "pyproject.toml", "requirements.lock", "Makefile"])

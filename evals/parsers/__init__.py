@@ -30,14 +30,14 @@ class Format:
     near_miss: Callable[[Head], NearMiss | None]  # what the tool also writes, and is not read
 
 
-def _format(module: ModuleType) -> Format:
+def format_of(module: ModuleType) -> Format:
     near_miss = getattr(module, "near_miss", lambda head: None)
     return Format(module.NAME, module.TITLE, str(module.VERSION), module.HINT, module.sniff, module.parse, near_miss)
 
 
 # In the order of detection. To add a format, write a module of the same shape and list it here.
 FORMATS = {
-    module.NAME: _format(module)
+    module.NAME: format_of(module)
     for module in (run_v1, promptfoo, deepeval, pydantic_evals, otel_genai, agent_reliability, junit)
 }
 

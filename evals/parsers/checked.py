@@ -54,7 +54,8 @@ def read_documents(stream: BinaryIO, limits: Limits) -> Iterator[tuple[Place, An
         for number, line in lines_of(stream, limits):
             size += len(line)
             if size > limits.max_document_bytes:
-                raise too_large("The file is too large.", expected=f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB)")
+                most = f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB)"
+                raise too_large("The file is too large.", expected=most)
             yield Place(line=number), load_json(line, line=number)
         return
     document = load_json(read_document(stream, limits))

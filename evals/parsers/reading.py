@@ -122,7 +122,8 @@ def read_document(stream: BinaryIO, limits: Limits) -> bytes:
     if len(content) > limits.max_document_bytes:
         raise too_large(
             "The document is larger than what is read as a whole.",
-            expected=f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB); run/v1 as NDJSON is read line by line",
+            expected=f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB); "
+            "run/v1 as NDJSON is read line by line",
         )
     return content
 

@@ -75,7 +75,10 @@ def as_id(value: Any, *, limit: int = MAX_ID) -> str:
     """Make an id of what a tool wrote: one line, and where it is too long its end becomes a hash. '' for none."""
     if value is None or isinstance(value, dict | list | bool):
         return ""
-    text = storable(str(value))
+    text = str(value)
+    if len(text) <= limit and text.isprintable() and "  " not in text:  # nearly all of them
+        return text.strip()
+    text = storable(text)
     line = re.sub(r"\s+", " ", CONTROL.sub(" ", text)).strip()
     if len(line) <= limit:
         return line
