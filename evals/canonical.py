@@ -1,11 +1,12 @@
 """Canonical JSON (after RFC 8785): equal values give equal bytes, so their digests compare."""
 
 import hashlib
-import json
 import math
+from json.encoder import encode_basestring
 from typing import Any
 
 SAFE_INTEGER = 2**53
+WORDS = {None: "null", True: "true", False: "false"}
 
 
 def canonical_json(value: Any) -> bytes:
@@ -22,19 +23,25 @@ def canonical_sha256(value: Any) -> str:
 
 def _text(value: Any) -> str:
     match value:
-        case None | bool() | str():
-            return json.dumps(value, ensure_ascii=False)
+        case str():
+            return encode_basestring(value)
+        case None | bool():
+            return WORDS[value]
         case int():
             return str(value)
         case float():
             return _number(value)
         case dict():
-            # RFC 8785 sorts by UTF-16 code units, not by code points.
-            members = sorted(value.items(), key=lambda item: item[0].encode("utf-16-be", "surrogatepass"))
-            return "{" + ",".join(f"{_text(name)}:{_text(member)}" for name, member in members) + "}"
+            # RFC 8785 sorts by UTF-16 code units, not by code points; in ASCII both are one.
+            names = sorted(value) if all(map(str.isascii, value)) else sorted(value, key=_code_units)
+            return "{" + ",".join([f"{encode_basestring(name)}:{_text(value[name])}" for name in names]) + "}"
         case list() | tuple():
             return "[" + ",".join(map(_text, value)) + "]"
     raise TypeError(f"not a JSON value: {type(value).__name__}")
+
+
+def _code_units(name: str) -> bytes:
+    return name.encode("utf-16-be", "surrogatepass")
 
 
 def _number(value: float) -> str:

@@ -20,6 +20,8 @@ from evals.errors import ImportRefused, Problem
 MiB = 1024 * 1024
 HEAD_BYTES = 64 * 1024
 CHUNK = 64 * 1024
+MAX_REMEMBERED = 10_000  # digests
+MAX_REMEMBERED_BYTES = 2_000
 CUT_MARK = " […cut]"
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # Unicode Cc
@@ -240,6 +242,7 @@ class Cleaner:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.cut = 0
+        self._digests: dict[bytes, str] = {}  # by the value's plain JSON: assertions and arguments repeat
 
     def text(self, value: str) -> str:
         """Replace NUL and lone surrogates, which PostgreSQL refuses; cut what is too long and mark it."""
@@ -265,6 +268,15 @@ class Cleaner:
 
     def digest(self, value: Any) -> str:
         """Return the SHA-256 of a JSON value, its texts uncut."""
+        try:
+            plain = msgspec.json.encode(value)
+        except (msgspec.MsgspecError, OverflowError, RecursionError, TypeError, ValueError):
+            return self._digest(value)  # a number or a text that only the canonical form can say
+        if plain not in self._digests and len(self._digests) < MAX_REMEMBERED and len(plain) <= MAX_REMEMBERED_BYTES:
+            self._digests[plain] = self._digest(value)
+        return self._digests.get(plain) or self._digest(value)
+
+    def _digest(self, value: Any) -> str:
         return canonical_sha256(Cleaner(replace(self.limits, max_text=sys.maxsize)).value(value))
 
     def notes(self) -> tuple[str, ...]:
