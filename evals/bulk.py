@@ -11,10 +11,12 @@ import msgspec
 from django.db import connection, models
 from psycopg.types.json import Jsonb
 
-from evals.fields import CodeField, DollarField, nano_dollars
+from evals.fields import CodeField
 
 type Row = Sequence[Any]
 type Prepare = Callable[[Any], Any]
+
+RESERVING = 7_264_117  # key of the advisory lock; any number that nobody else uses
 
 
 def encode_json(value: Any) -> bytes:
@@ -26,7 +28,7 @@ def encode_json(value: Any) -> bytes:
 
 def write_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[Row]) -> int:
     """Write `rows` (values in the order of the field `names`) and return how many. Database defaults and signals do
-    not apply; database errors come as Django's."""
+    not apply, and costs are the whole nano-dollars that the column holds; database errors come as Django's."""
     values = list(rows)
     if not values:
         return 0
@@ -74,8 +76,6 @@ def _preparer(field: Any, vendor: str) -> Prepare | None:
     """Return a function from a Python value to what the driver takes; None where it takes the value itself."""
     if isinstance(field, CodeField):
         return field.codes.__getitem__
-    if isinstance(field, DollarField):
-        return lambda value: None if value is None else nano_dollars(value)
     if vendor == "postgresql":
         return _jsonb if isinstance(field, models.JSONField) else None
     if isinstance(field, models.JSONField):
@@ -109,21 +109,25 @@ def commit_lazily() -> None:
             cursor.execute("SET LOCAL synchronous_commit TO OFF")
 
 
-def reserve_ids(model: type[models.Model], number: int) -> Sequence[int]:
-    """Return `number` unused primary keys, as COPY gives none back. SQLite needs the writing transaction around it."""
+def reserve_ids(model: type[models.Model], number: int) -> range:
+    """Return `number` unused primary keys in a row, as COPY gives none back.
+
+    SQLite needs the writing transaction around it. On PostgreSQL the lock, under which the sequence jumps, lasts until
+    the transaction ends: call it outside of one, and rows of other imports need not wait.
+    """
     if number == 0:
-        return ()
-    table = model._meta.db_table
+        return range(0)
+    table = connection.ops.quote_name(model._meta.db_table)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            # A list of ids only if another import took some in between: a range needs no million numbers.
             cursor.execute(
-                """SELECT min(id), CASE WHEN max(id) - min(id) + 1 > count(*) THEN array_agg(id ORDER BY id) END
-                   FROM (SELECT nextval(pg_get_serial_sequence(%s, 'id')) AS id FROM generate_series(1, %s)) AS ids""",
-                [table, number],
+                """WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(%s)),
+                        sequence AS MATERIALIZED (SELECT pg_get_serial_sequence(%s, 'id')::regclass AS name FROM locked)
+                   SELECT setval(name, nextval(name) + %s) FROM sequence""",
+                [RESERVING, table, number - 1],
             )
-            first, scattered = cursor.fetchone()
-            return scattered or range(first, first + number)
-        cursor.execute(f"SELECT COALESCE(MAX(id), 0) FROM {connection.ops.quote_name(table)}")  # noqa: S608 (own name)
-        first = cursor.fetchone()[0] + 1
-        return range(first, first + number)
+            last = cursor.fetchone()[0]
+        else:
+            cursor.execute(f"SELECT COALESCE(MAX(id), 0) + %s FROM {table}", [number])  # noqa: S608 (own name)
+            last = cursor.fetchone()[0]
+        return range(last - number + 1, last + 1)

@@ -1,6 +1,8 @@
 """Counting a run's class results and totals in the database, in one statement each."""
 
-from django.db import connection
+from collections import Counter
+
+from django.db import connection, transaction
 from django.db.models import Count, Sum
 
 from evals.fields import code_of
@@ -37,8 +39,14 @@ def count_class_results(run: Run) -> None:
         WHERE e.run_id = %s
         GROUP BY {KEYS}
     """  # noqa: S608
-    with connection.cursor() as cursor:
+    # A run that was just written has no statistics, and a sort of its class names would spill to the disk.
+    settings = ("enable_sort", "enable_nestloop") if connection.vendor == "postgresql" else ()
+    with transaction.atomic(), connection.cursor() as cursor:
+        for name in settings:
+            cursor.execute(f"SET LOCAL {name} TO OFF")
         cursor.execute(statement, [Run._meta.pk.get_db_prep_value(run.pk, connection)])
+        for name in settings:
+            cursor.execute(f"SET LOCAL {name} TO DEFAULT")
 
 
 def _count(outcome: Outcome, finding: Finding | None) -> str:
@@ -55,20 +63,19 @@ def count_totals(run: Run) -> None:
     sums = ClassResult.objects.filter(run=run).aggregate(**{name: Sum(name) for name in COUNTED})
     for name, value in sums.items():
         setattr(run, name, value or 0)
-    outcomes = dict(Attempt.objects.filter(run=run).order_by().values_list("outcome").annotate(n=Count("id")))
-    run.attempts_passed = outcomes.get(Outcome.PASS, 0)
-    run.attempts_failed = outcomes.get(Outcome.FAIL, 0)
-    run.attempts_unknown = outcomes.get(Outcome.UNKNOWN, 0)
-    run.attempts_error = outcomes.get(Outcome.ERROR, 0)
-    held = dict(
-        Attempt.objects.filter(run=run, containment__isnull=False)
-        .order_by()
-        .values_list("containment")
-        .annotate(n=Count("id"))
-    )
-    run.containment_proven = held.get(Containment.PROVEN, 0)
-    run.containment_unproven = held.get(Containment.UNPROVEN, 0)
-    run.containment_breached = held.get(Containment.BREACHED, 0)
+    attempts = Attempt.objects.filter(run=run).order_by().values_list("outcome", "containment").annotate(n=Count("id"))
+    outcomes: Counter[Outcome] = Counter()
+    held: Counter[Containment | None] = Counter()
+    for outcome, containment, number in attempts:
+        outcomes[outcome] += number
+        held[containment] += number
+    run.attempts_passed = outcomes[Outcome.PASS]
+    run.attempts_failed = outcomes[Outcome.FAIL]
+    run.attempts_unknown = outcomes[Outcome.UNKNOWN]
+    run.attempts_error = outcomes[Outcome.ERROR]
+    run.containment_proven = held[Containment.PROVEN]
+    run.containment_unproven = held[Containment.UNPROVEN]
+    run.containment_breached = held[Containment.BREACHED]
     run.differing = Evaluation.objects.filter(run=run, reported_outcome__isnull=False).count()
 
 

@@ -70,9 +70,4 @@ class DollarField(models.BigIntegerField[Any, Any]):
         return None if value is None or value == "" else Decimal(value)
 
     def get_prep_value(self, value: Any) -> int | None:
-        return None if value is None else nano_dollars(Decimal(value))
-
-
-def nano_dollars(dollars: Decimal) -> int:
-    """Return the nearest whole number of nano-dollars."""
-    return int(dollars.scaleb(9).to_integral_value())
+        return None if value is None else int(Decimal(value).scaleb(9).to_integral_value())

@@ -28,7 +28,7 @@ from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origi
 from evals.rows import BatchRows, KnownScenario, ScenarioRegistry, Settled, join_scenarios
 from evals.taxonomy import shipped_taxonomy
 
-BATCH_ROWS = {"postgresql": 5_000, "sqlite": 3_000}  # well under half a second each
+BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # well under half a second each
 
 NO_SCENARIO = KnownScenario(ScenarioRecord(key=""))  # of attempts that are executions and no cases
 
@@ -125,8 +125,13 @@ class RunWriter:
     def _store(self, rows: BatchRows, rows_read: int) -> None:
         """Write one batch. The lease is renewed in the same transaction: a worker that lost it writes nothing."""
         rows.learn()  # before the transaction: new definitions are stored at once, and no import waits for another
+        keys_first = connection.vendor == "postgresql"
+        if keys_first:
+            rows.reserve()
         with transaction.atomic():
             commit_lazily()
+            if not keys_first:
+                rows.reserve()
             self.on_batch(rows_read, self.rows_stored)
             self.rows_stored += rows.store()
 

@@ -4,7 +4,6 @@ The run comes first and the end last; between them each scenario precedes the at
 """
 
 from datetime import date, datetime
-from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -170,7 +169,7 @@ class ScenarioRecord(Plain, frozen=True):
 
 
 class StepRecord(Plain, frozen=True):
-    """One tool or model call, in order. Costs in US dollars, latency in milliseconds."""
+    """One tool or model call, in order. `cost_nano` is in billionths of a US dollar, `latency_ms` in milliseconds."""
 
     kind: StepKind
     tool: str = ""
@@ -182,7 +181,7 @@ class StepRecord(Plain, frozen=True):
     result: Any = None
     started_at: datetime | None = None
     latency_ms: float | None = None
-    cost_usd: Decimal | None = None
+    cost_nano: int | None = None
     extras: dict[str, Any] = field(default_factory=dict)
 
 
@@ -214,7 +213,8 @@ class EvaluationRecord(Plain, frozen=True):
 class AttemptRecord(Plain, frozen=True):
     """One execution of a scenario by a variant (provider or model). `place` names it in the artifact.
 
-    `scenario` is '' where the format has no cases, only executions (a producer run of a live agent).
+    `cost_nano` is in billionths of a US dollar. `scenario` is '' where the format has no cases, only executions (a
+    producer run of a live agent).
     """
 
     scenario: str
@@ -223,7 +223,7 @@ class AttemptRecord(Plain, frozen=True):
     status: AttemptStatus = AttemptStatus.COMPLETED
     started_at: datetime | None = None
     latency_ms: float | None = None
-    cost_usd: Decimal | None = None
+    cost_nano: int | None = None
     tokens_input: int | None = None
     tokens_output: int | None = None
     trace_id: str = ""

@@ -1,6 +1,7 @@
 """From records to table rows: one batch of attempts with their steps and evaluations."""
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.db import connection
@@ -10,7 +11,7 @@ from evals.codes import mask_of
 from evals.definitions import DefinitionCache
 from evals.models import Attempt, AttemptDetail, Evaluation, EvaluationDetail, Run, RunScenario, Step
 from evals.outcomes import SettledAttempt
-from evals.records import AttemptRecord, EvaluationRecord, Outcome, ScenarioRecord, StepRecord
+from evals.records import AttemptRecord, Outcome, ScenarioRecord, StepRecord
 from evals.taxonomy import Taxonomy
 
 UNCLASSIFIED = "unclassified"
@@ -127,8 +128,6 @@ class ScenarioRegistry:
         return new
 
     def store(self, new: list[KnownScenario]) -> None:
-        for known, id in zip(new, reserve_ids(RunScenario, len(new)), strict=True):
-            known.id = id
         write_rows(RunScenario, SCENARIO_FIELDS, [self._row(known) for known in new])
 
     def _row(self, known: KnownScenario) -> Row:
@@ -181,22 +180,29 @@ class BatchRows:
     def learn(self) -> None:
         """Look up what the evaluations refer to. Call it outside of a transaction, as new definitions are stored."""
         evaluations = [evaluation for *_, settled in self.settled for evaluation in settled.evaluations]
+        # A batch mostly says one thing again and again: records that are the same object are looked at once.
+        judgings = {(evaluation.indicator, id(evaluation.evaluator)): evaluation for evaluation in evaluations}
         self.definitions.learn(
-            {(evaluation.indicator, evaluation.evaluator) for evaluation in evaluations},
+            ((evaluation.indicator, evaluation.evaluator) for evaluation in judgings.values()),
             {evaluation.reason_code for evaluation in evaluations},
         )
+
+    def reserve(self) -> None:
+        """Take the primary keys of all rows; see `reserve_ids` for where to call it."""
+        for known, id in zip(self.new_scenarios, reserve_ids(RunScenario, len(self.new_scenarios)), strict=True):
+            known.id = id
+        self.attempt_ids = reserve_ids(Attempt, len(self.settled))
+        self.evaluation_ids = reserve_ids(Evaluation, sum(len(s.evaluations) for _, _, s in self.settled))
 
     def store(self) -> int:
         """Write all rows; return how many attempts and evaluations they were."""
         self.scenarios.store(self.new_scenarios)
-        attempt_ids = reserve_ids(Attempt, len(self.settled))
-        evaluation_ids = iter(reserve_ids(Evaluation, sum(len(s.evaluations) for _, _, s in self.settled)))
+        evaluation_ids = iter(self.evaluation_ids)
         for number, (id, (scenario, record, settled)) in enumerate(
-            zip(attempt_ids, self.settled, strict=True), self.first_number
+            zip(self.attempt_ids, self.settled, strict=True), self.first_number
         ):
             self._add_attempt(id, number, scenario, record, settled)
-            for position, evaluation in enumerate(settled.evaluations, 1):
-                self._add_evaluation(next(evaluation_ids), id, position, scenario, record, evaluation)
+            self._add_evaluations(evaluation_ids, id, scenario, record, settled)
         stored = write_rows(Attempt, ATTEMPT_FIELDS, self.attempts)
         write_rows(AttemptDetail, ATTEMPT_DETAIL_FIELDS, self.attempt_details)
         write_rows(Step, STEP_FIELDS, self.steps)
@@ -207,6 +213,7 @@ class BatchRows:
     def _add_attempt(
         self, id: int, number: int, scenario: KnownScenario, r: AttemptRecord, settled: SettledAttempt
     ) -> None:
+        outcome = settled.outcome
         self.attempts.append(
             (
                 id,
@@ -216,55 +223,58 @@ class BatchRows:
                 r.variant[:200],
                 r.ordinal,
                 r.status,
-                settled.outcome,
+                outcome,
                 settled.containment,
                 r.started_at,
                 r.latency_ms,
-                r.cost_usd,
+                r.cost_nano,
                 r.tokens_input,
                 r.tokens_output,
                 r.trace_id[:200],
             )
         )
         # A plain PASS keeps no detail: its place in the artifact is what nobody looks for.
-        if settled.outcome is not PASS or r.input or r.output or r.error or r.side_effects or r.extras:
+        if outcome is not PASS or r.input or r.output or r.error or r.side_effects or r.extras:
             effects = [{"tool": s.tool, "checked": s.checked, "happened": s.happened} for s in r.side_effects]
             self.attempt_details.append((id, r.input, r.output, r.error, r.place[:300], effects, r.extras))
         if r.steps:
             self.steps.extend([_step_row(id, at, step) for at, step in enumerate(r.steps, 1)])
 
-    def _add_evaluation(
+    def _add_evaluations(
         self,
-        id: int,
+        ids: Iterator[int],
         attempt_id: int,
-        position: int,
         scenario: KnownScenario,
         record: AttemptRecord,
-        e: EvaluationRecord,
+        settled: SettledAttempt,
     ) -> None:
-        # Its own time, else the attempt's, else the run's start, else the upload; the last two are assumed.
-        observed_at = e.observed_at or record.started_at
-        self.evaluations.append(
-            (
-                id,
-                self.run_id,
-                attempt_id,
-                position,
-                self.definitions.definition_id(e.indicator, e.evaluator),
-                e.outcome,
-                e.finding,
-                e.fault,
-                e.reported_outcome,
-                scenario.categories if e.categories is None else mask_of(e.categories),
-                e.categories is not None,
-                self.definitions.reason_id(e.reason_code),
-                e.score,
-                observed_at or self.run_at,
-                observed_at is None,
+        definitions = self.definitions
+        for position, e in enumerate(settled.evaluations, 1):
+            id = next(ids)
+            # Its own time, else the attempt's, else the run's start, else the upload; the last two are assumed.
+            observed_at = e.observed_at or record.started_at
+            categories = e.categories
+            self.evaluations.append(
+                (
+                    id,
+                    self.run_id,
+                    attempt_id,
+                    position,
+                    definitions.definition_id(e.indicator, e.evaluator),
+                    e.outcome,
+                    e.finding,
+                    e.fault,
+                    e.reported_outcome,
+                    scenario.categories if categories is None else mask_of(categories),
+                    categories is not None,
+                    definitions.reason_id(e.reason_code),
+                    e.score,
+                    observed_at or self.run_at,
+                    observed_at is None,
+                )
             )
-        )
-        if e.reason or e.evidence is not None or e.components or e.extras:
-            self.evaluation_details.append((id, e.reason, e.evidence, list(e.components), e.extras))
+            if e.reason or e.evidence is not None or e.components or e.extras:
+                self.evaluation_details.append((id, e.reason, e.evidence, list(e.components), e.extras))
 
 
 def _step_row(attempt_id: int, number: int, s: StepRecord) -> Row:
@@ -281,7 +291,7 @@ def _step_row(attempt_id: int, number: int, s: StepRecord) -> Row:
         s.result,
         s.started_at,
         s.latency_ms,
-        s.cost_usd,
+        s.cost_nano,
         s.extras,
     )
 

@@ -21,7 +21,7 @@ from evals.parsers.cases import (
 from evals.parsers.checked import Place, object_at, objects_in
 from evals.parsers.head import Head, NearMiss, named
 from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
-from evals.parsers.values import MAX_URL, as_count, as_id, as_money, as_number, first_id, is_http_url
+from evals.parsers.values import MAX_URL, as_count, as_id, as_nano_dollars, as_number, first_id, is_http_url
 from evals.records import (
     AttemptRecord,
     EndRecord,
@@ -178,7 +178,7 @@ class Case:
             ordinal=ordinal,
             variant=variant,
             latency_ms=next((duration for duration in durations if duration is not None), None),
-            cost_usd=as_money(self.content.get("tokenCost")),
+            cost_nano=as_nano_dollars(self.content.get("tokenCost")),
             input=as_text(self.content.get("scenario") if asked is None else asked, self.cleaner),
             output=as_text(said if answered is None else answered, self.cleaner),
             steps=tally.steps(self._steps([(self.place, self.content), *turns])),

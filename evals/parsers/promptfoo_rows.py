@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evals.parsers.reading import Cleaner, member
-from evals.parsers.values import as_count, as_id, as_money, as_number, as_positive
+from evals.parsers.values import as_count, as_id, as_nano_dollars, as_number, as_positive
 from evals.records import (
     AttemptRecord,
     AttemptStatus,
@@ -130,7 +130,7 @@ class Row:
             variant=self.variant,
             status=AttemptStatus.CRASHED if failed else AttemptStatus.COMPLETED,
             latency_ms=as_positive(self.content.get("latencyMs")),
-            cost_usd=as_money(member(self.content, "response", "cost") if cost is None else cost),
+            cost_nano=as_nano_dollars(member(self.content, "response", "cost") if cost is None else cost),
             tokens_input=as_count(member(usage, "prompt")),
             tokens_output=as_count(member(usage, "completion")),
             input=self._text(member(self.content, "prompt", "raw")),

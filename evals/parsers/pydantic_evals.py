@@ -9,7 +9,7 @@ from evals.parsers.cases import NO_START, Digests, Ordinals, Tally, as_milliseco
 from evals.parsers.checked import Place, list_in, object_at, objects_in
 from evals.parsers.head import Head, named
 from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
-from evals.parsers.values import MAX_URL, as_count, as_id, as_money, first_id, is_http_url
+from evals.parsers.values import MAX_URL, as_count, as_id, as_nano_dollars, first_id, is_http_url
 from evals.records import (
     AttemptRecord,
     AttemptStatus,
@@ -122,14 +122,14 @@ class Case:
     def attempt(self, ordinal: int, tally: Tally) -> AttemptRecord:
         metrics = self.content.get("metrics")
         metrics = metrics if isinstance(metrics, dict) else {}
-        costs = (as_money(metrics.get(name)) for name in COSTS)
+        costs = (as_nano_dollars(metrics.get(name)) for name in COSTS)
         kept = ("scores", "labels", "metrics", "attributes", "span_id", "total_duration")
         return AttemptRecord(
             scenario=self.key,
             ordinal=ordinal,
             status=AttemptStatus.CRASHED if self.crashed else AttemptStatus.COMPLETED,
             latency_ms=as_milliseconds(self.content.get("task_duration")),
-            cost_usd=next((cost for cost in costs if cost is not None), None),
+            cost_nano=next((cost for cost in costs if cost is not None), None),
             tokens_input=as_count(metrics.get("input_tokens")),
             tokens_output=as_count(metrics.get("output_tokens")),
             trace_id=as_id(self.content.get("trace_id")),

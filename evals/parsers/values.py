@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ MAX_ID = 200
 MAX_URL = 2_000
 MAX_COUNT = 2**63 - 1  # what a database column holds
 MAX_MONEY = 10**9
-NANO_DOLLAR = Decimal("0.000000001")
+EXACT_MONEY = 1_000_000  # below it a float times 10**9 keeps the digits of a billionth
 
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:)(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII)
 is_plain_time = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d{1,6})?Z", re.ASCII).fullmatch
@@ -23,6 +24,7 @@ DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 URL = re.compile(r"https?://[^\s/?#]+\S*", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)  # attempts and evaluations of one moment follow each other
 def parse_time(text: str) -> datetime | None:
     """Read an RFC 3339 time with a zone, as UTC; None if it is none."""
     if is_plain_time(text):  # nearly all of them; and there are millions
@@ -91,13 +93,18 @@ def first_id(values: Mapping[str, Any], *names: str) -> str:
     return next((found for name in names if (found := as_id(values.get(name)))), "")
 
 
-def as_money(value: Any) -> Decimal | None:
-    """Read US dollars from a number or its text, to a billionth; None where it is no plausible cost."""
+def as_nano_dollars(value: Any) -> int | None:
+    """Read US dollars from a number or its text, in billionths; None where it is no plausible cost."""
     number = as_number(value)
-    if number is None or not 0 <= number < MAX_MONEY:
-        return None
+    return nano_dollars(number) if number is not None and 0 <= number < MAX_MONEY else None
+
+
+def nano_dollars(dollars: float) -> int:
+    """Return the nearest whole number of billionths of a dollar."""
+    if dollars < EXACT_MONEY:
+        return round(dollars * 1e9)
     # By way of repr: the shortest decimal that means this float, without its noise.
-    return Decimal(repr(number)).quantize(NANO_DOLLAR)
+    return round(Decimal(repr(dollars)).scaleb(9))
 
 
 def as_number(value: Any) -> float | None:

@@ -1,7 +1,6 @@
 """DeepEval: its shapes, and outcomes of metrics that its own verdict mixes up."""
 
 import json
-from decimal import Decimal
 
 import pytest
 
@@ -73,7 +72,7 @@ def test_a_case_of_the_real_file():
     assert (scenario.key, scenario.adversarial, scenario.class_id) == ("inject-01", True, "")
     assert attempts(records)[1].evaluations[0].categories == {Category.SECURITY}
     assert attempts(records)[1].evaluations[0].finding is Finding.UNCLASSIFIED
-    assert (attempt.variant, attempt.latency_ms, attempt.cost_usd) == ("mock-1", 210, Decimal("0.0004"))
+    assert (attempt.variant, attempt.latency_ms, attempt.cost_nano) == ("mock-1", 210, 400_000)
     assert (attempt.input, attempt.output, attempt.place) == ("refund?", "30 days", "/testCases/0")
     (step,) = attempt.steps
     assert (step.tool, step.arguments, step.result, len(step.arguments_sha256)) == (

@@ -4,7 +4,6 @@ import io
 import json
 from collections import Counter
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -150,7 +149,7 @@ def test_an_attempt_of_the_real_file():
 
 def test_cost_latency_tokens_and_tool_calls():
     attempt = attempts(read((ARTIFACTS / "results.json").read_bytes()))[0]
-    assert (attempt.cost_usd, attempt.latency_ms) == (Decimal("0.00051"), 31)
+    assert (attempt.cost_nano, attempt.latency_ms) == (510_000, 31)
     assert (attempt.tokens_input, attempt.tokens_output) == (51, 36)
     assert [step.tool for step in attempt.steps] == ["lookup_order"]
     assert attempt.place == "/results/results/0"
@@ -419,7 +418,7 @@ def test_output_that_is_an_object_becomes_text():
 def test_non_finite_and_impossible_numbers_are_left_out():
     content = json.dumps(results(row(PASSED, score="SCORE", cost=-1, latencyMs=1e400, tokenUsage={"prompt": 2**63})))
     (attempt,) = attempts(read(content.replace('"SCORE"', "NaN").encode()))
-    assert (attempt.cost_usd, attempt.latency_ms, attempt.tokens_input) == (None, None, None)
+    assert (attempt.cost_nano, attempt.latency_ms, attempt.tokens_input) == (None, None, None)
     assert attempt.evaluations[0].score is None
 
 

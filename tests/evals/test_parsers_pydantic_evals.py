@@ -1,7 +1,6 @@
 """pydantic-evals: assertions, evaluators that broke, agents that raised, repeats."""
 
 import json
-from decimal import Decimal
 
 import pytest
 
@@ -54,7 +53,7 @@ def test_the_run_of_the_real_file():
 def test_a_case_of_the_real_file():
     records = read(BASIC)
     attempt = attempts(records)[0]
-    assert (attempt.cost_usd, attempt.place, attempt.output) == (Decimal("0.0003"), "/cases/0", "Refund within 30 days")
+    assert (attempt.cost_nano, attempt.place, attempt.output) == (300_000, "/cases/0", "Refund within 30 days")
     assert attempt.latency_ms == pytest.approx(0.020197)
     assert attempt.extras["scores"]["quality"]["value"] == 0.5
     assert attempt.extras["labels"]["tone"]["value"] == "neutral"
@@ -178,7 +177,7 @@ def test_metrics_and_metadata():
     content = case(x=assertion()) | {"metrics": {"cost": 0, "input_tokens": 7, "output_tokens": 2}, "trace_id": "t"}
     told = {"branch": "main", "version": 3, "ci_url": "javascript:1", "model": "m"}
     run, _, attempt, _ = read(report(content, experiment_metadata=told))
-    assert (attempt.cost_usd, attempt.tokens_input, attempt.tokens_output, attempt.trace_id) == (0, 7, 2, "t")
+    assert (attempt.cost_nano, attempt.tokens_input, attempt.tokens_output, attempt.trace_id) == (0, 7, 2, "t")
     assert (run.branch, run.agent_version, run.ci_url, run.model) == ("main", "3", "", "m")
 
 

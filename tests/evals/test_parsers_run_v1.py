@@ -127,7 +127,7 @@ def test_the_documented_example_is_read_whole():
         source_reference="INC-204",
         source_date=date(2026, 9, 14),
     )
-    assert attempt.cost_usd == Decimal("0.0031")
+    assert attempt.cost_nano == 3_100_000
     assert (attempt.latency_ms, attempt.tokens_input, attempt.tokens_output) == (812, 1804, 211)
     assert [(s.kind, s.tool, s.decision) for s in attempt.steps] == [
         (StepKind.MODEL, "", Decision.ALLOWED),
@@ -213,7 +213,7 @@ def test_session_is_stored(session):
 @pytest.mark.parametrize(("dollars", "money"), [(0.1, "0.1"), (0.0031, "0.0031"), (1e-9, "0.000000001"), (3, "3")])
 def test_money_has_no_float_noise(dollars, money):
     attempt = only(with_attempt(cost_usd=dollars), AttemptRecord)
-    assert attempt.cost_usd == Decimal(money)
+    assert attempt.cost_nano == Decimal(money).scaleb(9)
 
 
 @pytest.mark.parametrize(

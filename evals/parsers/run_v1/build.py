@@ -1,14 +1,13 @@
 """From checked members of run/v1 to records."""
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from evals.canonical import canonical_sha256
 from evals.parsers.reading import CONTROL, Cleaner, Limits
 from evals.parsers.run_v1 import wire
 from evals.parsers.run_v1.careful import follows_kind
-from evals.parsers.values import NANO_DOLLAR, parse_day, parse_time
+from evals.parsers.values import nano_dollars, parse_day, parse_time
 from evals.records import (
     AttemptRecord,
     AttemptStatus,
@@ -153,9 +152,9 @@ class Builder:
             a.ordinal or 1,
             a.variant or "",
             a.status or COMPLETED,
-            self._time(a.started_at),
+            None if a.started_at is None else self._time(a.started_at),
             a.latency_ms,
-            money(a.cost_usd),
+            None if a.cost_usd is None else nano_dollars(a.cost_usd),
             tokens.input if tokens else None,
             tokens.output if tokens else None,
             a.trace_id or "",
@@ -185,7 +184,7 @@ class Builder:
             None if s.result is None else self.cleaner.value(s.result),
             self._time(s.started_at),
             s.latency_ms,
-            money(s.cost_usd),
+            None if s.cost_usd is None else nano_dollars(s.cost_usd),
             self.extras(extras, f"/steps/{index}") if extras else {},
         )
 
@@ -201,7 +200,7 @@ class Builder:
             e.reason or "",
             e.score,
             None if e.evidence is None else self.cleaner.value(e.evidence),
-            self._time(e.observed_at),
+            None if e.observed_at is None else self._time(e.observed_at),
             None,
             (),
             self.extras(extras, f"/evaluations/{index}") if extras else {},
@@ -228,8 +227,3 @@ class Builder:
 def is_plain(source: bytes, limits: Limits) -> bool:
     """Whether no text in this JSON can be too long, or hold a control character or a lone surrogate."""
     return len(source) <= limits.max_text and source.isascii() and b"\\" not in source and b"\x7f" not in source
-
-
-def money(dollars: float | None) -> Decimal | None:
-    # By way of repr: the shortest decimal that means this float, without its noise.
-    return None if dollars is None else Decimal(repr(dollars)).quantize(NANO_DOLLAR)
