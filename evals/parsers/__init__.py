@@ -10,7 +10,17 @@ from typing import BinaryIO
 import msgspec
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers import agent_reliability, deepeval, junit, otel_genai, promptfoo, pydantic_evals, run_v1
+from evals.parsers import (
+    agent_reliability,
+    deepeval,
+    garak,
+    inspect_log,
+    junit,
+    otel_genai,
+    promptfoo,
+    pydantic_evals,
+    run_v1,
+)
 from evals.parsers.head import Head, NearMiss, head_of_bytes, head_of_document, named
 from evals.parsers.reading import Limits, head_of, load_json, too_deep, too_large, unpacked, unreadable
 from evals.parsers.zipped import ZIP_MAGIC, open_zip
@@ -38,7 +48,17 @@ def format_of(module: ModuleType) -> Format:
 # In the order of detection. To add a format, write a module of the same shape and list it here.
 FORMATS = {
     module.NAME: format_of(module)
-    for module in (run_v1, promptfoo, deepeval, pydantic_evals, otel_genai, agent_reliability, junit)
+    for module in (
+        run_v1,
+        promptfoo,
+        inspect_log,
+        deepeval,
+        pydantic_evals,
+        otel_genai,
+        garak,
+        agent_reliability,
+        junit,
+    )
 }
 
 

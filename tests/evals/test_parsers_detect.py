@@ -69,7 +69,7 @@ def test_unknown_json_names_the_keys_seen_and_what_is_read():
 
 
 def test_unknown_json_lines_name_the_keys_of_the_first():
-    assert "“entry_type”" in refused(b'{"entry_type": "init"}\n{"entry_type": "eval"}\n').detail
+    assert "“line_kind”" in refused(b'{"line_kind": "init"}\n{"line_kind": "eval"}\n').detail
 
 
 def test_many_or_long_keys_are_not_all_named():

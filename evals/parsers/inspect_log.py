@@ -1,0 +1,193 @@
+"""Inspect logs: `.eval` archives, whose samples are read one by one, and `.json` documents."""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from evals.errors import ImportRefused, Problem
+from evals.parsers.cases import counted
+from evals.parsers.checked import Place, object_at, objects_in
+from evals.parsers.head import Head, NearMiss, named
+from evals.parsers.inspect_samples import SampleReader
+from evals.parsers.reading import Limits, load_json, member, read_document
+from evals.parsers.values import MAX_URL, as_count, as_id, first_id, is_http_url, parse_loose_time
+from evals.parsers.zipped import ZIP_MAGIC, ZipReader, open_zip
+from evals.records import EndRecord, Record, RunRecord, Session
+
+NAME = "inspect"
+TITLE = "Inspect log, .eval or .json"
+VERSION = 1
+HINT = "inspect eval … writes it to logs/; upload the .eval file"
+
+HEADER, JOURNAL = "header.json", "_journal/start.json"
+INSTEAD = "Upload one .eval file of that folder."
+SESSIONS = {
+    "success": (Session.COMPLETE, ""),
+    "started": (Session.ABORTED, "not_finished: the log says that the run had only started"),
+    "cancelled": (Session.CANCELLED, ""),
+    "error": (Session.ERRORED, ""),
+}
+
+
+def sniff(head: Head) -> bool:
+    if head.zip_members:
+        return HEADER in head.zip_members or JOURNAL in head.zip_members
+    return "eval" in head.keys and len({"plan", "samples", "status", "version"} & set(head.keys)) >= 2
+
+
+def near_miss(head: Head) -> NearMiss | None:
+    if any(_is_sample(name) for name in head.zip_members):
+        return NearMiss(
+            "This zip archive holds Inspect samples, but neither the log's header nor its journal.", INSTEAD
+        )
+    if {"eval_set_id", "tasks"} <= set(head.keys):
+        return NearMiss("This is the manifest of an Inspect eval set, not a log.", INSTEAD)
+    logs = [name for name in head.keys if name.endswith((".eval", ".json"))]
+    if logs and any({"eval", "status"} & set(head.inner.get(name, ())) for name in logs):
+        return NearMiss("This is the index of a folder of Inspect logs: headers without samples.", INSTEAD)
+    return None
+
+
+def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
+    start = stream.tell()
+    magic = stream.read(4)
+    stream.seek(start)
+    if magic.startswith(ZIP_MAGIC):
+        with open_zip(stream, limits) as archive:
+            names = tuple(dict.fromkeys(archive.namelist()))  # of two with one name, a zip's reader has the last
+            reader = ZipReader(archive, limits)
+            header = _header_of(names, reader)
+            samples = ((Place(), name, _member(reader, name)) for name in names if _is_sample(name))
+            yield from _records(header, samples, limits)
+        return
+    document = load_json(read_document(stream, limits))
+    if not isinstance(document, dict) or not isinstance(document.get("eval"), dict):
+        seen = f"its keys are {named(tuple(document))}" if isinstance(document, dict) else "it is no object"
+        raise _no_log(f"This is no Inspect log: {seen}.")
+    yield from _records(document, _samples_of(document), limits)
+
+
+def _is_sample(name: str) -> bool:
+    return name.startswith("samples/") and name.endswith(".json")
+
+
+def _header_of(names: tuple[str, ...], reader: ZipReader) -> dict[str, Any]:
+    """Return the header, or of a killed run what it wrote at its start."""
+    for name in (HEADER, JOURNAL):
+        if name in names:
+            header = object_at(_member(reader, name), Place(), f"an object in {name}")
+            return header if name == HEADER else {**header, "status": "started"}
+    raise _no_log(f"This zip archive is no Inspect log: it holds {named(names)}.")
+
+
+def _member(reader: ZipReader, name: str) -> Any:
+    try:
+        return load_json(reader.read(name))
+    except ImportRefused as refusal:
+        detail = f"In the member “{name[:80]}”: {refusal.detail}"
+        raise ImportRefused(refusal.status, refusal.code, detail, refusal.problems) from refusal
+
+
+def _samples_of(document: dict[str, Any]) -> Iterator[tuple[Place, str, Any]]:
+    for place, sample in objects_in(document, "samples", Place()):
+        yield place, place.pointer, sample
+
+
+def _no_log(detail: str) -> ImportRefused:
+    return ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=HINT),))
+
+
+def _records(header: dict[str, Any], samples: Iterator[tuple[Place, str, Any]], limits: Limits) -> Iterator[Record]:
+    log = Log(header)
+    reader = SampleReader(log.evaluation, limits)
+    yield log.run()
+    for place, where, sample in samples:
+        yield from reader.records(object_at(sample, place, f"an object in {where}"), place, where)
+    if not reader.attempts and log.completed:
+        detail = f"The log counts {log.completed} samples but holds none. Run with samples logged (--log-samples)."
+        raise ImportRefused(422, "no_samples", detail, (Problem(detail, "/samples", expected=HINT),))
+    notes = (*log.notes(reader.attempts), *reader.notes())
+    yield EndRecord(notes=notes)
+
+
+class Log:
+    """What stands around the samples."""
+
+    def __init__(self, header: dict[str, Any]) -> None:
+        self.header = header
+        self.evaluation = object_at(header.get("eval"), Place().at("eval"))
+        self.results = header.get("results")
+
+    @property
+    def total(self) -> int | None:
+        return as_count(member(self.results, "total_samples"))
+
+    @property
+    def completed(self) -> int:
+        return as_count(member(self.results, "completed_samples")) or 0
+
+    def run(self) -> RunRecord:
+        evaluation = self.evaluation
+        facts = self._facts()
+        ci_url = str(facts.get("ci_url") or "")
+        started, assumed = _time(member(self.header, "stats", "started_at") or evaluation.get("created"))
+        session, reason = self._session()
+        totals = {"total_samples": self.total, "completed_samples": as_count(member(self.results, "completed_samples"))}
+        tags = self.header.get("tags") or evaluation.get("tags")
+        return RunRecord(
+            label=as_id(evaluation.get("eval_id") or evaluation.get("run_id")),
+            suite=as_id(evaluation.get("task")),
+            suite_version=as_id(evaluation.get("task_version")),
+            agent_version=first_id(facts, "version", "agent_version", "agentVersion"),
+            model=as_id(evaluation.get("model")),
+            environment=as_id(facts.get("environment")),
+            commit=as_id(member(evaluation, "revision", "commit")) or as_id(facts.get("commit")),
+            branch=as_id(facts.get("branch")),
+            ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
+            started_at=started,
+            started_at_assumed=assumed,
+            finished_at=_time(member(self.header, "stats", "completed_at"))[0],
+            session=session,
+            session_reason=reason,
+            planned=self._planned(),
+            invalidated=self.header.get("invalidated") is True,
+            producer_name="inspect_ai",
+            producer_version=as_id(member(evaluation, "packages", "inspect_ai")),
+            reported_totals={name: count for name, count in totals.items() if count is not None},
+            extras={"tags": [as_id(tag) for tag in tags[:100]]} if isinstance(tags, list) and tags else {},
+        )
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what users put into the log's metadata, before that of the task."""
+        found: dict[str, Any] = {}
+        for given in (self.evaluation.get("metadata"), self.header.get("metadata")):
+            found |= given if isinstance(given, dict) else {}
+        return found
+
+    def _session(self) -> tuple[Session, str]:
+        status = self.header.get("status")
+        if not isinstance(status, str) or status not in SESSIONS:
+            return Session.ABORTED, f"not_finished: the status is {as_id(status) or 'missing'}"
+        session, reason = SESSIONS[status]
+        message = member(self.header, "error", "message")
+        return session, reason or (as_id(message, limit=1_000) if session is not Session.COMPLETE else "")
+
+    def _planned(self) -> int | None:
+        """Samples × epochs: as the results say, else of what the limit left of the data set."""
+        if self.total is not None:
+            return self.total
+        ids = member(self.evaluation, "dataset", "sample_ids")
+        epochs = as_count(member(self.evaluation, "config", "epochs")) or 1
+        return len(ids) * epochs if isinstance(ids, list) and epochs < 10**6 else None
+
+    def notes(self, attempts: int) -> Iterator[str]:
+        if self.total is not None and self.completed < self.total:
+            yield (
+                f"Inspect completed {self.completed} of {counted(self.total, 'sample')}; its own metrics are over the "
+                "completed ones."
+            )
+        if self.total is not None and attempts != self.total:
+            yield f"Inspect counts {counted(self.total, 'sample')}, the log holds {attempts}."
+
+
+def _time(value: Any) -> Any:
+    return parse_loose_time(value) if isinstance(value, str) else (None, False)
