@@ -1,14 +1,17 @@
 """The one way to write many rows: COPY on PostgreSQL, executemany on SQLite (DESIGN 8)."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from itertools import chain
 from operator import itemgetter
+from threading import Lock
 from typing import Any, cast
 
 import msgspec
-from django.db import connection, models
+from django.db import connection, models, transaction
 from psycopg.types.json import Jsonb
 
 from evals.fields import CodeField
@@ -112,13 +115,13 @@ def commit_lazily() -> None:
 def reserve_ids(model: type[models.Model], number: int) -> range:
     """Return `number` unused primary keys in a row, as COPY gives none back.
 
-    SQLite needs the writing transaction around it. On PostgreSQL the lock, under which the sequence jumps, lasts until
-    the transaction ends: call it outside of one, and rows of other imports need not wait.
+    Keys that nobody uses are lost, so they may be taken long before. Call it outside of a transaction: on PostgreSQL
+    the lock, under which the sequence jumps, lasts until the transaction ends, and other imports would wait.
     """
     if number == 0:
         return range(0)
-    table = connection.ops.quote_name(model._meta.db_table)
-    with connection.cursor() as cursor:
+    table = model._meta.db_table
+    with transaction.atomic(), connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
                 """WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(%s)),
@@ -126,8 +129,47 @@ def reserve_ids(model: type[models.Model], number: int) -> range:
                    SELECT setval(name, nextval(name) + %s) FROM sequence""",
                 [RESERVING, table, number - 1],
             )
-            last = cursor.fetchone()[0]
         else:
-            cursor.execute(f"SELECT COALESCE(MAX(id), 0) + %s FROM {table}", [number])  # noqa: S608 (own name)
-            last = cursor.fetchone()[0]
-        return range(last - number + 1, last + 1)
+            # Where SQLite keeps the last key of each table with an AUTOINCREMENT; there is no row before the first.
+            cursor.execute(
+                """INSERT INTO sqlite_sequence (name, seq) SELECT %s, 0
+                   WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = %s)""",
+                [table, table],
+            )
+            cursor.execute("UPDATE sqlite_sequence SET seq = seq + %s WHERE name = %s RETURNING seq", [number, table])
+        last = cursor.fetchone()[0]
+    return range(last - number + 1, last + 1)
+
+
+class KeyPool:
+    """Primary keys of one table, reserved ahead: the thread that has the database fills it, the other one takes."""
+
+    def __init__(self, model: type[models.Model], chunk: int) -> None:
+        self.model = model
+        self.chunk = chunk
+        self._ranges: deque[range] = deque()
+        self._lock = Lock()
+
+    def holds(self, number: int) -> bool:
+        with self._lock:
+            return sum(map(len, self._ranges)) >= number
+
+    def fill(self, number: int) -> None:
+        """Reserve until `number` keys are there."""
+        if not self.holds(number):
+            fresh = reserve_ids(self.model, max(self.chunk, number))
+            with self._lock:
+                self._ranges.append(fresh)
+
+    def take(self, number: int) -> Iterator[int]:
+        """Return an iterator over `number` keys; they must be there."""
+        parts = []
+        with self._lock:
+            while number:
+                first = self._ranges.popleft()
+                if len(first) > number:
+                    self._ranges.appendleft(first[number:])
+                    first = first[:number]
+                parts.append(first)
+                number -= len(first)
+        return chain.from_iterable(parts)

@@ -25,7 +25,7 @@ from evals.options import ImportOptions, fill_run
 from evals.outcomes import settle_attempt
 from evals.parsers import run_v1
 from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
-from evals.rows import BatchRows, KnownScenario, ScenarioRegistry, Settled, join_scenarios
+from evals.rows import BatchRows, Keys, KnownScenario, ScenarioRegistry, Settled, join_scenarios
 from evals.taxonomy import shipped_taxonomy
 
 BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # well under half a second each
@@ -46,6 +46,7 @@ class RunWriter:
         self.rows_read = self.rows_stored = 0
         self.batch_rows = BATCH_ROWS[connection.vendor]
         self.run: Run | None = None
+        self.keys = Keys(self.batch_rows)
         self.settled: list[Settled] = []  # what the next batch will hold
         self.waiting_rows = 0
         self.attempts = 0  # handed over to be written so far
@@ -113,10 +114,19 @@ class RunWriter:
             self._flush()
 
     def _flush(self) -> None:
-        """Hand what waits over to be written, while the reading goes on."""
+        """Make the rows of what waits, and hand them over to be written while the reading goes on."""
         if self.run is None:
             return
-        rows = BatchRows(self.run, self.scenarios, self.definitions, self.settled, self.attempts + 1)
+        rows = BatchRows(self.run, self.scenarios, self.settled, self.attempts + 1)
+        if not self.keys.hold(rows):
+            self.behind.wait()
+            self.keys.fill(rows)
+        try:
+            rows.build(self.keys, self.definitions)
+        except KeyError:  # a definition or a reason that is new
+            self.behind.wait()
+            rows.learn(self.definitions)
+            rows.build(self.keys, self.definitions)
         self.behind.submit(partial(self._store, rows, self.rows_read))
         self.attempts += len(self.settled)
         self.settled, self.waiting_rows = [], 0
@@ -124,16 +134,11 @@ class RunWriter:
 
     def _store(self, rows: BatchRows, rows_read: int) -> None:
         """Write one batch. The lease is renewed in the same transaction: a worker that lost it writes nothing."""
-        rows.learn()  # before the transaction: new definitions are stored at once, and no import waits for another
-        keys_first = connection.vendor == "postgresql"
-        if keys_first:
-            rows.reserve()
         with transaction.atomic():
             commit_lazily()
-            if not keys_first:
-                rows.reserve()
             self.on_batch(rows_read, self.rows_stored)
             self.rows_stored += rows.store()
+        self.keys.fill_ahead()
 
     def _close(self, end: EndRecord) -> None:
         run = self.run

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from evals.bulk import Row, reserve_ids, write_rows
+from evals.bulk import KeyPool, Row, write_rows
 from evals.codes import mask_of
 from evals.definitions import DefinitionCache
 from evals.models import Attempt, AttemptDetail, Evaluation, EvaluationDetail, Run, RunScenario, Step
@@ -151,58 +151,83 @@ class ScenarioRegistry:
         )
 
 
+class Keys:
+    """Primary keys for the rows of a run, some batches ahead."""
+
+    def __init__(self, batch_rows: int) -> None:
+        self.scenarios = KeyPool(RunScenario, 100)
+        self.attempts = KeyPool(Attempt, batch_rows)
+        self.evaluations = KeyPool(Evaluation, batch_rows)
+
+    def hold(self, rows: "BatchRows") -> bool:
+        return all(pool.holds(number) for pool, number in self._needs(rows))
+
+    def fill(self, rows: "BatchRows") -> None:
+        """Reserve enough for this batch."""
+        for pool, number in self._needs(rows):
+            pool.fill(number)
+
+    def fill_ahead(self) -> None:
+        """Reserve a batch ahead, so that the next one need not wait for the database."""
+        for pool in (self.scenarios, self.attempts, self.evaluations):
+            pool.fill(pool.chunk)
+
+    def _needs(self, rows: "BatchRows") -> tuple[tuple[KeyPool, int], ...]:
+        return (
+            (self.scenarios, len(rows.new_scenarios)),
+            (self.attempts, len(rows.settled)),
+            (self.evaluations, rows.evaluations_number),
+        )
+
+
 type Settled = tuple[KnownScenario, AttemptRecord, SettledAttempt]
 
 
 class BatchRows:
-    """The rows of one batch, made and written by `store`. While it waits for the database the next batch is read, so
-    nothing here touches what the reading changes."""
+    """The rows of one batch: `build` makes them without the database, `store` writes them. While they are written the
+    next batch is read, so nothing that `store` uses is changed by the reading."""
 
-    def __init__(
-        self,
-        run: Run,
-        scenarios: ScenarioRegistry,
-        definitions: DefinitionCache,
-        settled: list[Settled],
-        first_number: int,
-    ) -> None:
+    def __init__(self, run: Run, scenarios: ScenarioRegistry, settled: list[Settled], first_number: int) -> None:
         self.run_id, self.run_at = run.pk, run.at
         self.scenarios, self.new_scenarios = scenarios, scenarios.take_new()
-        self.definitions = definitions
         self.settled = settled
         self.first_number = first_number
+        self.evaluations_number = sum([len(s.evaluations) for _, _, s in settled])
         self.attempts: list[Row] = []
         self.attempt_details: list[Row] = []
         self.steps: list[Row] = []
         self.evaluations: list[Row] = []
         self.evaluation_details: list[Row] = []
 
-    def learn(self) -> None:
+    def learn(self, definitions: DefinitionCache) -> None:
         """Look up what the evaluations refer to. Call it outside of a transaction, as new definitions are stored."""
         evaluations = [evaluation for *_, settled in self.settled for evaluation in settled.evaluations]
-        # A batch mostly says one thing again and again: records that are the same object are looked at once.
-        judgings = {(evaluation.indicator, id(evaluation.evaluator)): evaluation for evaluation in evaluations}
-        self.definitions.learn(
-            ((evaluation.indicator, evaluation.evaluator) for evaluation in judgings.values()),
+        definitions.learn(
+            {(evaluation.indicator, evaluation.evaluator) for evaluation in evaluations},
             {evaluation.reason_code for evaluation in evaluations},
         )
 
-    def reserve(self) -> None:
-        """Take the primary keys of all rows; see `reserve_ids` for where to call it."""
-        for known, id in zip(self.new_scenarios, reserve_ids(RunScenario, len(self.new_scenarios)), strict=True):
+    def build(self, keys: "Keys", definitions: DefinitionCache) -> None:
+        """Make the rows. Raises KeyError, before any key is taken, for what `definitions` has not learnt."""
+        facts = [
+            (definitions.definition_id(e.indicator, e.evaluator), definitions.reason_id(e.reason_code))
+            for *_, settled in self.settled
+            for e in settled.evaluations
+        ]
+        for known, id in zip(self.new_scenarios, keys.scenarios.take(len(self.new_scenarios)), strict=True):
             known.id = id
-        self.attempt_ids = reserve_ids(Attempt, len(self.settled))
-        self.evaluation_ids = reserve_ids(Evaluation, sum(len(s.evaluations) for _, _, s in self.settled))
+        attempt_ids = keys.attempts.take(len(self.settled))
+        judged = zip(keys.evaluations.take(self.evaluations_number), facts, strict=True)
+        for number, (id, (scenario, record, settled)) in enumerate(
+            zip(attempt_ids, self.settled, strict=True), self.first_number
+        ):
+            self._add_attempt(id, number, scenario, record, settled)
+            self._add_evaluations(judged, id, scenario, record, settled)
+        self.settled = []
 
     def store(self) -> int:
         """Write all rows; return how many attempts and evaluations they were."""
         self.scenarios.store(self.new_scenarios)
-        evaluation_ids = iter(self.evaluation_ids)
-        for number, (id, (scenario, record, settled)) in enumerate(
-            zip(self.attempt_ids, self.settled, strict=True), self.first_number
-        ):
-            self._add_attempt(id, number, scenario, record, settled)
-            self._add_evaluations(evaluation_ids, id, scenario, record, settled)
         stored = write_rows(Attempt, ATTEMPT_FIELDS, self.attempts)
         write_rows(AttemptDetail, ATTEMPT_DETAIL_FIELDS, self.attempt_details)
         write_rows(Step, STEP_FIELDS, self.steps)
@@ -242,15 +267,14 @@ class BatchRows:
 
     def _add_evaluations(
         self,
-        ids: Iterator[int],
+        judged: Iterator[tuple[int, tuple[int, int | None]]],
         attempt_id: int,
         scenario: KnownScenario,
         record: AttemptRecord,
         settled: SettledAttempt,
     ) -> None:
-        definitions = self.definitions
         for position, e in enumerate(settled.evaluations, 1):
-            id = next(ids)
+            id, (definition_id, reason_id) = next(judged)
             # Its own time, else the attempt's, else the run's start, else the upload; the last two are assumed.
             observed_at = e.observed_at or record.started_at
             categories = e.categories
@@ -260,14 +284,14 @@ class BatchRows:
                     self.run_id,
                     attempt_id,
                     position,
-                    definitions.definition_id(e.indicator, e.evaluator),
+                    definition_id,
                     e.outcome,
                     e.finding,
                     e.fault,
                     e.reported_outcome,
                     scenario.categories if categories is None else mask_of(categories),
                     categories is not None,
-                    definitions.reason_id(e.reason_code),
+                    reason_id,
                     e.score,
                     observed_at or self.run_at,
                     observed_at is None,

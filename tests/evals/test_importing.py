@@ -167,7 +167,7 @@ def test_many_new_words_are_learnt_together(
         for n in range(400)
     ]
 
-    with django_assert_max_num_queries(80):
+    with django_assert_max_num_queries(90):
         first = import_bytes(agent, json.dumps(document("r1", *made)).encode(), alice)
     again = import_bytes(agent, json.dumps(document("r2", *made)).encode(), alice)
 
