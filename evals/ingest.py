@@ -17,6 +17,7 @@ from evals.aggregates import store_aggregates
 from evals.behind import WriteBehind
 from evals.bulk import commit_lazily
 from evals.class_results import count_class_results, count_totals
+from evals.classifiers import classifier_of
 from evals.definitions import DefinitionCache
 from evals.discarding import discard_run
 from evals.merging import MERGED, join_open_run
@@ -26,7 +27,6 @@ from evals.outcomes import settle_attempt
 from evals.parsers import run_v1
 from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
 from evals.rows import BatchRows, Keys, KnownScenario, ScenarioRegistry, Settled, join_scenarios
-from evals.taxonomy import shipped_taxonomy
 
 BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # well under half a second each
 
@@ -92,9 +92,10 @@ class RunWriter:
         self.is_part = bool(self.options.run) or record.shard_index is not None
         self.run = _make_run(self.job, record, self.options)
         self.run.format, self.run.parser_version = format, parser_version
-        taxonomy = shipped_taxonomy()
-        self.run.taxonomy_version = f"{taxonomy.id}@{taxonomy.version}"
-        self.scenarios = ScenarioRegistry(self.run, taxonomy)
+        classifier = classifier_of(self.run.agent_id, self.run.suite)
+        self.run.taxonomy_version = f"{classifier.taxonomy.id}@{classifier.taxonomy.version}"
+        self.run.mapping_version = classifier.mapping.version
+        self.scenarios = ScenarioRegistry(self.run, classifier)
         self.definitions = DefinitionCache(self.run.client)
         with transaction.atomic():
             self.on_batch(self.rows_read, self.rows_stored)  # another worker's run must not be unlinked from the job
@@ -156,7 +157,7 @@ class RunWriter:
     def count(self) -> Run:
         """Count class results and totals of what was written; call it in the last transaction."""
         run = self._written()
-        store_aggregates(run, self.aggregates, self.scenarios.taxonomy, self.definitions)
+        store_aggregates(run, self.aggregates, self.scenarios.classifier.taxonomy, self.definitions)
         count_class_results(run)
         count_totals(run)
         run.intake = Intake.CLOSED

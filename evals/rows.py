@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from django.db import connection
 
 from evals.bulk import KeyPool, Row, write_rows
+from evals.class_mapping import Classifier, ClassOrigin, Described, labels_of
 from evals.codes import mask_of
 from evals.definitions import DefinitionCache
 from evals.models import Attempt, AttemptDetail, Evaluation, EvaluationDetail, Run, RunScenario, Step
 from evals.outcomes import SettledAttempt
 from evals.records import AttemptRecord, Outcome, ScenarioRecord, StepRecord
-from evals.taxonomy import Taxonomy
+from evals.taxonomy import UNCLASSIFIED, Taxonomy
 
-UNCLASSIFIED = "unclassified"
 KEY_LENGTH = 500
 PASS = Outcome.PASS
 
@@ -24,7 +24,8 @@ SCENARIO_FIELDS = [
     "key",
     "title",
     "class_id",
-    "class_from_artifact",
+    "class_told",
+    "class_by",
     "adversarial",
     "twin_of",
     "guards",
@@ -96,25 +97,36 @@ def bounded_key(key: str) -> str:
     return f"{key[: KEY_LENGTH - 17]}…{hashlib.sha256(key.encode()).hexdigest()[:16]}"
 
 
+def category_mask(taxonomy: Taxonomy, class_id: str) -> int:
+    """Return the default category of a class as bits; none for a class that the taxonomy does not know."""
+    category = taxonomy.category_of(class_id)
+    return mask_of(frozenset([category])) if category else 0
+
+
 @dataclass(slots=True)
 class KnownScenario:
     record: ScenarioRecord
     id: int | None = None  # of its RunScenario, once stored
+    class_id: str = UNCLASSIFIED
+    class_by: ClassOrigin = ClassOrigin.NONE
     categories: int = 0  # the class's default, as bits
 
 
 class ScenarioRegistry:
     """The scenarios of one run by key; what attempts name without a description becomes a bare one."""
 
-    def __init__(self, run: Run, taxonomy: Taxonomy) -> None:
+    def __init__(self, run: Run, classifier: Classifier) -> None:
         self.run = run
-        self.taxonomy = taxonomy
+        self.classifier = classifier
         self._known: dict[str, KnownScenario] = {}
         self._new: list[KnownScenario] = []
 
     def describe(self, record: ScenarioRecord) -> KnownScenario:
-        category = self.taxonomy.category_of(record.class_id)
-        known = KnownScenario(record, categories=mask_of(frozenset([category])) if category else 0)
+        described = Described(
+            bounded_key(record.key), self.run.suite, record.title, record.class_id[:200], labels_of(record.extras)
+        )
+        class_id, by = self.classifier.classify(described)
+        known = KnownScenario(record, None, class_id, by, category_mask(self.classifier.taxonomy, class_id))
         self._known[record.key] = known
         self._new.append(known)
         return known
@@ -137,8 +149,9 @@ class ScenarioRegistry:
             self.run.pk,
             bounded_key(r.key),
             r.title,
-            r.class_id[:200] or UNCLASSIFIED,
-            bool(r.class_id),
+            known.class_id,
+            r.class_id[:200],
+            known.class_by,
             r.adversarial,
             bounded_key(r.twin_of),
             list(r.guards),
@@ -327,8 +340,8 @@ def join_scenarios(run: Run) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             # Ordered, so that two imports of the same keys cannot wait for each other.
-            """INSERT INTO evals_scenario (agent_id, suite, key)
-               SELECT %s, %s, key FROM evals_runscenario WHERE run_id = %s ORDER BY key
+            """INSERT INTO evals_scenario (agent_id, suite, key, class_id)
+               SELECT %s, %s, key, '' FROM evals_runscenario WHERE run_id = %s ORDER BY key
                ON CONFLICT (agent_id, suite, key) DO NOTHING""",
             [agent_id, run.suite, run_id],
         )

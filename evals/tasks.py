@@ -5,7 +5,7 @@ import uuid
 from celery import shared_task
 from django.db import transaction
 
-from evals import importing, jobs, merging
+from evals import classifying, importing, jobs, merging
 
 
 @shared_task
@@ -24,6 +24,23 @@ def sweep_imports() -> None:
 @shared_task
 def close_forgotten_runs() -> None:
     merging.close_forgotten_runs()
+
+
+@shared_task
+def reclassify_runs(*, agent_id: str) -> None:
+    classifying.reclassify_runs(uuid.UUID(agent_id))
+
+
+@shared_task
+def sweep_classes() -> None:
+    """Count anew what a lost task left behind."""
+    for agent_id in classifying.list_agents_behind():
+        reclassify_runs.delay(agent_id=str(agent_id))
+
+
+def enqueue_reclassifying(agent_id: uuid.UUID) -> None:
+    """Hand the counting to a worker once the new rule or word is committed."""
+    transaction.on_commit(lambda: reclassify_runs.delay(agent_id=str(agent_id)))
 
 
 def enqueue_import(import_id: uuid.UUID) -> None:

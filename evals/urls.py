@@ -2,13 +2,14 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from evals.views import agents, imports, runs
+from evals.views import agents, classes, imports, runs
 
 run_urls: list[URLPattern | URLResolver] = [
     path("", runs.run, name="run"),
     path("change/", runs.run_change, name="run-change"),
     path("attempts/", runs.attempt_list, name="attempt-list"),
     path("attempts/<int:number>/", runs.attempt, name="attempt"),
+    path("attempts/<int:number>/class/", classes.scenario_class, name="scenario-class"),
     path("artifacts/<uuid:artifact_id>/", imports.artifact_download, name="artifact-download"),
 ]
 
@@ -18,6 +19,7 @@ agent_urls: list[URLPattern | URLResolver] = [
     path("runs/compare/", runs.run_compare, name="run-compare"),
     path("runs/<uuid:run_id>/", include(run_urls)),
     path("upload/", imports.upload, name="upload"),
+    path("classes/", classes.class_mapping, name="class-mapping"),
     path("imports/<uuid:import_id>/", imports.import_status, name="import"),
 ]
 

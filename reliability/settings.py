@@ -171,6 +171,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
+    "sweep-classes": {"task": "evals.tasks.sweep_classes", "schedule": 300.0, "options": {"expires": 300}},
     "sweep-reports": {
         "task": "scorecards.tasks.sweep_reports",
         "schedule": SWEEP_SECONDS,

@@ -2,6 +2,7 @@
 
 import django.db.models.manager
 import django.utils.timezone
+import evals.class_mapping
 import evals.fields
 import evals.records
 import reliability.models.people
@@ -247,7 +248,8 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(max_length=500)),
                 ('title', models.TextField(blank=True)),
                 ('class_id', models.CharField(default='unclassified', max_length=200)),
-                ('class_from_artifact', models.BooleanField(default=False)),
+                ('class_told', models.CharField(blank=True, max_length=200)),
+                ('class_by', evals.fields.CodeField(default=evals.class_mapping.ClassOrigin['NONE'])),
                 ('adversarial', models.BooleanField(default=False)),
                 ('twin_of', models.CharField(blank=True, max_length=500)),
                 ('guards', models.JSONField(default=list)),
@@ -265,6 +267,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('suite', models.CharField(blank=True, max_length=200)),
                 ('key', models.CharField(max_length=500)),
+                ('class_id', models.CharField(blank=True, max_length=200)),
             ],
             options={
                 'ordering': ['suite', 'key'],

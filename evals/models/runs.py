@@ -8,6 +8,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
+from evals.class_mapping import ClassOrigin
 from evals.fields import CodeField
 from evals.models.agents import Agent
 from evals.models.counted import CountedModel
@@ -171,6 +172,7 @@ class Scenario(models.Model):
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="scenarios")
     suite = models.CharField(max_length=200, blank=True)  # '' = unknown; comparison then ignores it
     key = models.CharField(max_length=500)
+    class_id = models.CharField(max_length=200, blank=True)  # as a person gave it; '' = artifact and mapping decide
 
     class Meta:
         ordering = ["suite", "key"]
@@ -189,7 +191,8 @@ class RunScenario(models.Model):
     key = models.CharField(max_length=500)
     title = models.TextField(blank=True)
     class_id = models.CharField(max_length=200, default="unclassified")
-    class_from_artifact = models.BooleanField(default=False)
+    class_told = models.CharField(max_length=200, blank=True)  # the artifact's own word; '' if it has none
+    class_by = CodeField(ClassOrigin, default=ClassOrigin.NONE)
     adversarial = models.BooleanField(default=False)
     twin_of = models.CharField(max_length=500, blank=True)
     guards = models.JSONField(default=list)

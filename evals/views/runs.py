@@ -16,6 +16,7 @@ from evals.contexts import attempt_page, compare_page, run_page
 from evals.forms import RunForm
 from evals.models import Agent, Run
 from evals.records import Category, Containment, Outcome
+from evals.taxonomy import shipped_taxonomy
 from reliability.access import Standing, enter_client, require_internal
 from reliability.htmx import render_page
 
@@ -89,7 +90,13 @@ def attempt(request: HttpRequest, client: str, agent: str, run_id: uuid.UUID, nu
     if number > 2**31 - 1:
         raise Http404
     found = access.get_attempt(subject, number)
-    context = {"standing": standing, "agent": subject.agent, "run": subject, "page": attempt_page(subject, found)}
+    context = {
+        "standing": standing,
+        "agent": subject.agent,
+        "run": subject,
+        "page": attempt_page(subject, found),
+        "classes": shipped_taxonomy().classes,
+    }
     return render_page(request, "evals/attempt.html", "", context)
 
 

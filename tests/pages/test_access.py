@@ -69,6 +69,8 @@ PAGES: dict[str, tuple[Any, ...]] = {
     "run-change": INTERNAL,
     "attempt-list": MEMBERS,
     "attempt": MEMBERS,
+    "scenario-class": INTERNAL,
+    "class-mapping": MEMBERS,
     "artifact-download": UPLOADERS,
     "upload": UPLOADERS,
     "import": OWN_IMPORT,
@@ -111,6 +113,7 @@ PAGES: dict[str, tuple[Any, ...]] = {
     "report-download": MEMBERS,
 }
 POSTED = {  # these take POST alone
+    "scenario-class",
     "colleague-invitation-revoke",
     "consultant-assign",
     "consultant-unassign",
@@ -211,7 +214,7 @@ class World:
             "user_id": self.cast["frank"].pk,
             "client": "demo",
             "agent": revision.review.agent.slug,
-            "number": 1 if name == "attempt" else revision.review.number,
+            "number": 1 if name in ("attempt", "scenario-class") else revision.review.number,
             "revision_number": revision.number,
             "n": revision.number,
             "paper": "a4",
