@@ -5,6 +5,7 @@ from collections import Counter
 from django.db import connection, transaction
 from django.db.models import Count, Sum
 
+from evals.bulk import planned_without
 from evals.fields import code_of
 from evals.models import Attempt, ClassResult, Evaluation, Run
 from evals.records import Containment, Finding, Outcome
@@ -39,14 +40,9 @@ def count_class_results(run: Run) -> None:
         WHERE e.run_id = %s
         GROUP BY {KEYS}
     """  # noqa: S608
-    # A run that was just written has no statistics, and a sort of its class names would spill to the disk.
-    settings = ("enable_sort", "enable_nestloop") if connection.vendor == "postgresql" else ()
-    with transaction.atomic(), connection.cursor() as cursor:
-        for name in settings:
-            cursor.execute(f"SET LOCAL {name} TO OFF")
+    # A sort of the class names would spill to the disk.
+    with transaction.atomic(), planned_without("enable_sort", "enable_nestloop"), connection.cursor() as cursor:
         cursor.execute(statement, [Run._meta.pk.get_db_prep_value(run.pk, connection)])
-        for name in settings:
-            cursor.execute(f"SET LOCAL {name} TO DEFAULT")
 
 
 def _count(outcome: Outcome, finding: Finding | None) -> str:

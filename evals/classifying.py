@@ -86,7 +86,8 @@ def list_runs_behind(agent: Agent) -> QuerySet[Run]:
     scenarios = RunScenario.objects.filter(run=OuterRef("pk"), scenario__isnull=False)
     unheard = scenarios.exclude(scenario__class_id="").exclude(class_id=F("scenario__class_id"))
     withdrawn = scenarios.filter(scenario__class_id="", class_by=ClassOrigin.PERSON)
-    behind = ~Q(mapping_version=mapping_of(agent.pk).version) | Exists(unheard) | Exists(withdrawn)
+    old = ~Q(mapping_version=mapping_of(agent.pk).version, taxonomy_version=shipped_taxonomy().name)
+    behind = old | Exists(unheard) | Exists(withdrawn)
     return _runs_of(agent).filter(behind)
 
 
@@ -116,12 +117,12 @@ def _reclassify_run(agent: Agent, run_id: uuid.UUID) -> None:
     run = Run.objects.select_for_update().get(pk=run_id)
     classifier = classifier_of(agent.pk, run.suite)
     changes = list(_changes(run, classifier))
-    run.mapping_version = classifier.mapping.version
+    run.mapping_version, run.taxonomy_version = classifier.mapping.version, classifier.taxonomy.name
     _store_changes(run, changes, classifier)
     if changes:
         count_class_results(run)
         count_totals(run)
-    run.save(update_fields=["mapping_version", *TOTALS])
+    run.save(update_fields=["mapping_version", "taxonomy_version", *TOTALS])
     if changes:
         record_change(
             agent.client, "run.reclassified", run, by=None, scenarios=len(changes), mapping=run.mapping_version

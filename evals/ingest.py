@@ -93,7 +93,7 @@ class RunWriter:
         self.run = _make_run(self.job, record, self.options)
         self.run.format, self.run.parser_version = format, parser_version
         classifier = classifier_of(self.run.agent_id, self.run.suite)
-        self.run.taxonomy_version = f"{classifier.taxonomy.id}@{classifier.taxonomy.version}"
+        self.run.taxonomy_version = classifier.taxonomy.name
         self.run.mapping_version = classifier.mapping.version
         self.scenarios = ScenarioRegistry(self.run, classifier)
         self.definitions = DefinitionCache(self.run.client)

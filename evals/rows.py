@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from evals.bulk import KeyPool, Row, write_rows
+from evals.bulk import KeyPool, Row, planned_without, write_rows
 from evals.class_mapping import Classifier, ClassOrigin, Described, labels_of
 from evals.codes import mask_of
 from evals.definitions import DefinitionCache
@@ -345,10 +345,10 @@ def join_scenarios(run: Run) -> None:
                ON CONFLICT (agent_id, suite, key) DO NOTHING""",
             [agent_id, run.suite, run_id],
         )
+    with planned_without("enable_nestloop"), connection.cursor() as cursor:
         cursor.execute(
-            """UPDATE evals_runscenario SET scenario_id = (
-                   SELECT s.id FROM evals_scenario s
-                   WHERE s.agent_id = %s AND s.suite = %s AND s.key = evals_runscenario.key)
-               WHERE run_id = %s""",
-            [agent_id, run.suite, run_id],
+            """UPDATE evals_runscenario SET scenario_id = s.id FROM evals_scenario s
+               WHERE evals_runscenario.run_id = %s AND s.agent_id = %s AND s.suite = %s
+                 AND s.key = evals_runscenario.key""",
+            [run_id, agent_id, run.suite],
         )

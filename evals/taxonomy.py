@@ -43,6 +43,10 @@ class Taxonomy:
     classes: tuple[FailureClass, ...]
     sha256: str
 
+    @property
+    def name(self) -> str:
+        return f"{self.id}@{self.version}"
+
     def find(self, class_id: str) -> FailureClass | None:
         return next((failure for failure in self.classes if failure.id == class_id), None)
 
