@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from .errors import Problem
-from .strict_yaml import DocumentRefused, content_sha256, load_document
+from .strict_yaml import DocumentRefused, content_sha256, line_at, load_document
 from .taxonomy import FOLDER, UNCLASSIFIED, Taxonomy
 
 LABEL_EXTRAS = ("pluginId", "strategyId", "owasp", "label")  # what tools say of a red-team scenario
@@ -79,7 +79,10 @@ def parse_mapping(content: bytes, taxonomy: Taxonomy) -> Mapping:
     known = {failure.id for failure in taxonomy.classes} | {UNCLASSIFIED}
     problems = [
         Problem(
-            f"the taxonomy has no class {rule['class']!r}", f"/rules/{place}/class", _line(content, place), _ids(known)
+            f"the taxonomy has no class {rule['class']!r}",
+            f"/rules/{place}/class",
+            line_at(content, ["rules", place, "class"]),
+            _ids(known),
         )
         for place, rule in enumerate(rules)
         if rule["class"] not in known
@@ -92,13 +95,6 @@ def parse_mapping(content: bytes, taxonomy: Taxonomy) -> Mapping:
 
 def _ids(known: Iterable[str]) -> str:
     return "one of " + ", ".join(sorted(known))
-
-
-def _line(content: bytes, place: int) -> int | None:
-    """Return the line of a rule, where each begins with its own dash."""
-    lines = content.decode("utf-8", "replace").splitlines()
-    starts = [number for number, line in enumerate(lines, 1) if line.lstrip().startswith("- ")]
-    return starts[place] if place < len(starts) else None
 
 
 @lru_cache(maxsize=1)

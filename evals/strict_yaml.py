@@ -106,6 +106,11 @@ def load_document(content: bytes, schema: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
+def line_at(content: bytes, path: list[str | int]) -> int:
+    """Return the line of a member of a document that was read before."""
+    return _line_of(path, _parse(content)[0])
+
+
 def content_sha256(content: bytes) -> str:
     """Return the digest of a text file with its line ends as LF and no byte order mark: the same on each system."""
     text = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")

@@ -92,6 +92,8 @@ def test_an_unknown_class_is_refused_with_its_line_and_what_there_is():
     (problem,) = problems(YAML.replace("class: data_exposure", "class: data_exposed"))
     assert (problem.pointer, problem.line) == ("/rules/1/class", 5)
     assert "data_exposed" in problem.message
+    inline = "schema: class-mapping/v1\nrules: [\n  {class: goal_hijack, key: a},\n  {class: nothing, key: b}]\n"
+    assert problems(inline)[0].line == 4
     assert "data_exposure" in problem.expected
 
 
