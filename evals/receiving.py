@@ -27,6 +27,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 NUMBERS = {"planned": 2**53, "wait": MAX_WAIT}
 KNOWN = (*TEXT_MEMBERS, *CHOICES, *NUMBERS, "run", "shard")
+NUMBER = re.compile(r"\d{1,16}", re.ASCII)
 SHARD = re.compile(r"([1-9]\d{0,4})/([1-9]\d{0,4})", re.ASCII)
 
 
@@ -49,7 +50,7 @@ def receive_body(request: HttpRequest) -> Received:
 
 def _announced_length(request: HttpRequest) -> int:
     announced = request.META.get("CONTENT_LENGTH") or ""
-    if not announced.isdigit():
+    if not (announced.isascii() and announced.isdigit()):
         raise AppError(
             "Send the artifact with a Content-Length: chunked uploads are not read.", status=411, code="length_required"
         )
@@ -105,7 +106,7 @@ def _expectation(name: str, value: str) -> str:
     if name in CHOICES:
         return "" if value in CHOICES[name] else " or ".join(CHOICES[name])
     if name in NUMBERS:
-        good = value.isascii() and value.isdigit() and int(value) <= NUMBERS[name]
+        good = NUMBER.fullmatch(value) is not None and int(value) <= NUMBERS[name]
         return "" if good else f"a whole number from 0 to {NUMBERS[name]}"
     if name == "shard":
         shard = SHARD.fullmatch(value)

@@ -9,7 +9,7 @@ from evals.parsers.cases import NO_START
 from evals.parsers.checked import Place, object_at, read_documents
 from evals.parsers.head import Head, named
 from evals.parsers.reading import Cleaner, Limits, member, storable
-from evals.parsers.values import as_count, as_id
+from evals.parsers.values import MAX_COUNT, as_count, as_id
 from evals.records import AggregateRecord, EndRecord, EvaluatorRecord, Record, RunRecord
 
 NAME = "agent-reliability"
@@ -59,6 +59,9 @@ def _reports(reports: list[tuple[Place, dict[str, Any]]], cleaner: Cleaner) -> I
         name: sum(getattr(aggregate, attribute) for aggregate in aggregates)
         for name, attribute in zip(OUTCOMES, ("passed", "failed", "unknown"), strict=True)
     }
+    for outcome, total in totals.items():
+        if total > MAX_COUNT:
+            raise reports[-1][0].at("counts", outcome).refusal(f"counts that add up to at most {MAX_COUNT}")
     kept = [
         {key: cleaner.value(value) for key, value in report.items() if key not in ("counts", "cohort")}
         for _, report in reports

@@ -33,7 +33,10 @@ EVIDENCE_TEXT = 4_000  # characters of each text kept as evidence
 EVIDENCE_TEXTS = 5  # of each kind
 MAX_SUITES = 100_000
 MAX_PROPERTIES = 200  # of a run, and of a test
-NOT_RUN = {"notrun", "disabled", "skipped", "ignored"}
+# What an element without children may say of itself in its attribute: googletest, behave and others.
+NOT_RUN = {"notrun", "disabled", "skipped", "ignored", "untested", "undefined", "pending", "inconclusive"}
+FAILED = {"failed", "failure", "fail"}
+BROKEN = {"error", "errored", "broken"}
 
 
 def sniff(head: Head) -> bool:
@@ -61,6 +64,7 @@ class _Reading:
         self.report = Report()
         self._open: list[Suite] = []
         self._merged: dict[tuple[int, str, str], Case] = {}
+        self._repeated = 0  # elements that are of a test which another element is of
 
     def read(self, stream: BinaryIO) -> None:
         path: list[Element] = []
@@ -136,12 +140,17 @@ class _Reading:
             case = Case(suite, sys.intern(identity[1]), identity[2])
             self._merged[identity] = case
             self.report.cases.append(case)
+        else:
+            self._repeated += 1
         _merge(case, element, self.cleaner)
 
     def notes(self) -> Iterator[str]:
         merged = sum(len(case.failures) > 1 for case in self.report.cases)
         if merged:
             yield f"{'1 test has' if merged == 1 else f'{merged} tests have'} several failures, which count as one."
+        if self._repeated:
+            elements = "1 element" if self._repeated == 1 else f"{self._repeated} elements"
+            yield f"{elements} with the suite, class and name of another one: together they are one test."
         if not self.report.cases:
             yield "The file holds no tests."
         if self.report.cases and all(not suite.timestamp for suite in self.report.suites):
@@ -151,7 +160,7 @@ class _Reading:
 def _merge(case: Case, element: Element, cleaner: Cleaner) -> None:
     seconds = _seconds(element.get("time"))
     if seconds is not None:
-        case.seconds = (case.seconds or 0) + seconds
+        case.seconds = as_positive((case.seconds or 0) + seconds)  # which may be beyond all floats
     for part in element.iter():
         message = cleaner.text(part.get("message") or (part.text or "").strip())
         if part.tag == "failure":
@@ -168,8 +177,18 @@ def _merge(case: Case, element: Element, cleaner: Cleaner) -> None:
             texts = case.texts.setdefault(part.tag.replace("-", "_"), [])
             if len(texts) < EVIDENCE_TEXTS:
                 texts.append(_shortened(cleaner.text(part.text or "")))
-    if not (case.failures or case.errors or case.skips) and element.get("status", "").lower() in NOT_RUN:
-        case.skips = (("not_run", element.get("status", "")),)
+    if not (case.failures or case.errors or case.skips):
+        _read_status(case, cleaner.text(element.get("status", "")))
+
+
+def _read_status(case: Case, status: str) -> None:
+    """Without a failure, an error or a skip a test has passed, unless its status says otherwise."""
+    if status.lower() in NOT_RUN:
+        case.skips = (("not_run", status),)
+    elif status.lower() in FAILED:
+        case.failures = (f"status “{status}”",)
+    elif status.lower() in BROKEN:
+        case.errors = (f"status “{status}”",)
 
 
 def _skip_code(kind: str) -> str:

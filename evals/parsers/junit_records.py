@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from evals.parsers.cases import as_milliseconds
 from evals.parsers.values import MAX_URL, as_id, as_nano_dollars, first_id, is_http_url, parse_loose_time
 from evals.records import (
     AttemptRecord,
@@ -142,7 +143,7 @@ def attempt_record(case: Case, key: str, evaluator: EvaluatorRecord, place: str)
     cost = case.told("cost_usd") or case.told("cost")
     return AttemptRecord(
         scenario=key,
-        latency_ms=None if case.seconds is None else case.seconds * 1000,
+        latency_ms=as_milliseconds(case.seconds),
         cost_nano=as_nano_dollars(cost) if cost else None,
         error=case.errors[0] if case.errors else "",
         evaluations=(_evaluation(case, evaluator),),

@@ -6,9 +6,12 @@ from typing import BinaryIO
 from backports.zstd import ZstdError
 from backports.zstd import zipfile as zip_files
 
+from evals.errors import ImportRefused, Problem
 from evals.parsers.reading import CHUNK, Limits, too_large, unreadable
 
 ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+# What Inspect writes; the other methods have decoders with faults of their own, and nobody needs them.
+METHODS = {zip_files.ZIP_STORED, zip_files.ZIP_DEFLATED, zip_files.ZIP_ZSTANDARD}
 ENTRY_SIGNATURE = b"PK\x01\x02"  # begins each entry of the directory (APPNOTE 4.3.12)
 FAULTS = (
     zip_files.BadZipFile,
@@ -61,6 +64,7 @@ class ZipReader:
         """Return the unpacked member. Raises ImportRefused when it is damaged or too large, KeyError never."""
         pieces: list[bytes] = []
         size = 0
+        self._check_method(name)
         try:
             with self.archive.open(name) as member:
                 while piece := member.read(CHUNK):
@@ -73,6 +77,13 @@ class ZipReader:
             ) from error
         self._left -= size
         return b"".join(pieces)
+
+    def _check_method(self, name: str) -> None:
+        method = self.archive.getinfo(name).compress_type
+        if method not in METHODS:
+            detail = f"The member “{name[:80]}” of the zip archive is packed by a method that is not read ({method})."
+            expected = "members that are stored, or packed by deflate or Zstandard, as Inspect writes them"
+            raise ImportRefused(400, "bad_zip_member", detail, (Problem(detail, expected=expected),))
 
     def _check(self, size: int) -> None:
         if size > self._left:

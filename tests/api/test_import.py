@@ -173,6 +173,7 @@ def test_query_must_agree_with_a_run_document(api: Api, agent: Agent, full_token
     [
         ("mode=wild", "mode"),
         ("planned=-1", "planned"),
+        (f"planned={'9' * 5000}", "planned"),
         ("planned=٣", "planned"),
         ("wait=26", "wait"),
         ("ci_url=javascript:alert(1)", "ci_url"),

@@ -353,6 +353,13 @@ def test_several_reports():
     assert refused([REPORT, REPORT]).problems[0].pointer == "/1/indicator"
 
 
+def test_reports_whose_sum_no_column_holds_are_refused():
+    most = {"counts": REPORT["counts"] | {"pass": 2**63 - 1}}
+    assert read(REPORT | most)[1].passed == 2**63 - 1
+    refusal = refused(lines(REPORT | most, JUDGED_REPORT))
+    assert (refusal.status, refusal.problems[0].pointer) == (422, "/counts/pass")
+
+
 @pytest.mark.parametrize(
     ("members", "pointer"),
     [

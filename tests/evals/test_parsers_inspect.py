@@ -351,6 +351,14 @@ def test_samples_without_a_header_are_refused_by_name():
     assert refusal.value.code == "near_miss"
 
 
+@pytest.mark.parametrize("compression", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_methods_that_inspect_never_wrote_are_refused(compression):
+    with pytest.raises(ImportRefused) as refusal:
+        read(archive({"header.json": HEADER, "samples/a_epoch_1.json": SAMPLE}, compression))
+    assert (refusal.value.status, refusal.value.code) == (400, "bad_zip_member")
+    assert "header.json" in refusal.value.detail
+
+
 def test_another_zip_names_what_it_holds():
     with pytest.raises(ImportRefused) as refusal:
         read(archive({"word/document.xml": "<x/>"}))

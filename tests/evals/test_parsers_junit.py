@@ -170,10 +170,22 @@ def test_outcome_of_a_test(inner, outcome, code, reason):
     assert (evaluation.outcome, evaluation.reason_code, evaluation.reason) == (outcome, code, reason)
 
 
-@pytest.mark.parametrize("status", ["notrun", "disabled", "NotRun"])
+@pytest.mark.parametrize("status", ["notrun", "disabled", "NotRun", "untested", "undefined"])
 def test_a_test_that_did_not_run_is_unknown(status):
     (evaluation,) = only(suite(case(attributes=f'status="{status}"'))).evaluations
     assert (evaluation.outcome, evaluation.reason_code) == (U, "not_run")
+
+
+@pytest.mark.parametrize(("status", "outcome"), [("passed", P), ("run", P), ("Failed", F), ("error", E)])
+def test_a_status_without_children_is_heard(status, outcome):
+    (evaluation,) = only(suite(case(attributes=f'status="{status}"'))).evaluations
+    assert evaluation.outcome is outcome
+
+
+def test_repeats_that_are_merged_are_told():
+    records = read(suite(case(), case(), case(name="other"), case()))
+    assert len(attempts(records)) == 2
+    assert "2 elements with the suite, class and name of another one: together they are one test." in records[-1].notes
 
 
 def test_equal_elements_of_one_suite_are_one_test():
@@ -268,7 +280,9 @@ def test_run_from_several_suites():
     assert run.suite == "nightly"
 
 
-@pytest.mark.parametrize(("time", "latency"), [("1.5", 1500), ("1,234.5", 1234500), ("NaN", None), ("-1", None)])
+@pytest.mark.parametrize(
+    ("time", "latency"), [("1.5", 1500), ("1,234.5", 1234500), ("NaN", None), ("-1", None), ("1e307", None)]
+)
 def test_time_of_a_test(time, latency):
     assert only(suite(case(attributes=f'time="{time}"'))).latency_ms == latency
 
