@@ -59,7 +59,7 @@ def save_mapping(agent: Agent, source: str, *, by: User) -> ClassMapping:
     """Store a new version of the rules. Raises DocumentRefused; the caller enqueues the counting."""
     source = source.replace("\r\n", "\n")
     mapping = parse_mapping(source.encode(), shipped_taxonomy())
-    Agent.objects.select_for_update().get(pk=agent.pk)  # two people may save at once
+    Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)  # two people may save at once; uploads need not wait
     latest = latest_mapping(agent.pk)
     if latest and latest.sha256 == mapping.sha256:
         return latest

@@ -7,9 +7,10 @@ always all of some parts and never half of one.
 from datetime import timedelta
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Max
+from django.db.models import Exists, F, Max, OuterRef
 from django.utils import timezone
 
+from evals.bulk import planned_without
 from evals.class_results import COUNTED, TOTALS, count_class_results, count_totals
 from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
@@ -18,6 +19,7 @@ from evals.records import Session
 from reliability.audit import record_change
 
 OPEN_FOR = timedelta(hours=24)
+NUMBERED_ANEW = "Parts used the same ordinals: those repeats were numbered anew, in their order."
 SAME_IN_ALL_PARTS = (
     "suite",
     "agent_version",
@@ -51,7 +53,7 @@ def join_open_run(part: Run, artifact: Artifact, *, shard: int | None, of: int |
     """Return the run that holds the part's rows from now on: the agent's open run of the same label, or the part
     itself, which opens one. Call it in the last transaction, after the part was counted; the caller saves the run's
     `MERGED` fields. Raises `ImportRefused` 409 when the shard is there with other bytes, 422 when parts disagree."""
-    Agent.objects.select_for_update().get(pk=part.agent_id)  # two first parts at once must not open two runs
+    _lock(part)  # two first parts at once must not open two runs
     whole = Run.objects.filter(agent=part.agent_id, label=part.label, intake=Intake.OPEN).first()
     if whole is None:
         whole = part
@@ -71,6 +73,12 @@ def join_open_run(part: Run, artifact: Artifact, *, shard: int | None, of: int |
     if final or _came(whole) == whole.shards_expected:
         _close(whole)
     return whole
+
+
+def _lock(run: Run) -> None:
+    """Let no other part join a run of this agent until the transaction ends. What only refers to the agent, as every
+    upload does, need not wait: so the key stays free."""
+    Agent.objects.select_for_update(no_key=True).get(pk=run.agent_id)
 
 
 def _is_here_already(whole: Run, artifact: Artifact, shard: int | None) -> bool:
@@ -131,7 +139,7 @@ def _merge_header(whole: Run, part: Run) -> None:
 def _move_rows(part: Run, whole: Run) -> None:
     last = Attempt.objects.filter(run=whole).aggregate(last=Max("number"))["last"] or 0
     known = RunScenario.objects.filter(run=whole)
-    RunScenario.objects.filter(run=part).exclude(key__in=known.values("key")).update(run=whole)
+    RunScenario.objects.filter(~Exists(known.filter(key=OuterRef("key"))), run=part).update(run=whole)
     _point_at_known_scenarios(part, whole)
     RunScenario.objects.filter(run=part).delete()
     Attempt.objects.filter(run=part).update(run=whole, number=F("number") + last)
@@ -173,25 +181,24 @@ def _add_aggregate(counted: ClassResult, whole: Run) -> None:
 
 
 def _number_repeats(whole: Run) -> None:
-    """Number the attempts of a scenario and variant anew where two parts used the same ordinal."""
-    repeated = (
-        Attempt.objects.filter(run=whole, scenario__isnull=False)
-        .order_by()
-        .values("scenario", "variant")
-        .annotate(n=Count("id"), distinct=Count("ordinal", distinct=True))
-        .filter(n__gt=F("distinct"))
-    )
-    groups = [(row["scenario"], row["variant"]) for row in repeated]
-    if not groups:
-        return
-    whole.notes = [*whole.notes, "Parts used the same ordinals: those repeats were numbered anew, in their order."]
-    for scenario, variant in groups:
-        attempts = list(
-            Attempt.objects.filter(run=whole, scenario=scenario, variant=variant).order_by("number").only("id")
+    """Number the attempts of a scenario and variant anew where two parts used the same ordinal. In one statement: no
+    index leads from a scenario to its attempts, and all of them may be repeats."""
+    whole_id = Run._meta.pk.get_db_prep_value(whole.pk, connection)
+    with planned_without("enable_nestloop"), connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE evals_attempt SET ordinal = numbered.place
+               FROM (SELECT a.id, ROW_NUMBER() OVER (PARTITION BY a.scenario_id, a.variant ORDER BY a.number) AS place
+                     FROM evals_attempt a
+                     JOIN (SELECT scenario_id, variant FROM evals_attempt
+                           WHERE run_id = %s AND scenario_id IS NOT NULL
+                           GROUP BY scenario_id, variant HAVING COUNT(*) > COUNT(DISTINCT ordinal)) repeated
+                       ON repeated.scenario_id = a.scenario_id AND repeated.variant = a.variant
+                     WHERE a.run_id = %s) numbered
+               WHERE evals_attempt.id = numbered.id AND evals_attempt.ordinal <> numbered.place""",
+            [whole_id, whole_id],
         )
-        for ordinal, attempt in enumerate(attempts, 1):
-            attempt.ordinal = ordinal
-        Attempt.objects.bulk_update(attempts, ["ordinal"], batch_size=500)
+        if cursor.rowcount:
+            whole.notes = list(dict.fromkeys([*whole.notes, NUMBERED_ANEW]))
 
 
 def _close(whole: Run) -> None:
@@ -211,7 +218,7 @@ def close_forgotten_runs() -> int:
     closed = 0
     for run in Run.objects.filter(intake=Intake.OPEN, created_at__lt=timezone.now() - OPEN_FOR):
         with transaction.atomic():
-            Agent.objects.select_for_update().get(pk=run.agent_id)
+            _lock(run)
             run.refresh_from_db(fields=["intake", "session", "session_reason", "shards_expected"])
             if run.intake != Intake.OPEN:
                 continue
