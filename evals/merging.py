@@ -153,14 +153,13 @@ def _move_rows(part: Run, whole: Run) -> None:
 def _point_at_known_scenarios(part: Run, whole: Run) -> None:
     """What both describe is one scenario, as the first part has it."""
     part_id, whole_id = (Run._meta.pk.get_db_prep_value(run.pk, connection) for run in (part, whole))
-    with connection.cursor() as cursor:
+    with planned_without("enable_nestloop"), connection.cursor() as cursor:
         cursor.execute(
-            """UPDATE evals_attempt SET scenario_id = (
-                   SELECT known.id FROM evals_runscenario own
-                   JOIN evals_runscenario known ON known.run_id = %s AND known.key = own.key
-                   WHERE own.id = evals_attempt.scenario_id)
-               WHERE run_id = %s AND scenario_id IN (SELECT id FROM evals_runscenario WHERE run_id = %s)""",
-            [whole_id, part_id, part_id],
+            """UPDATE evals_attempt SET scenario_id = known.id
+               FROM evals_runscenario own JOIN evals_runscenario known ON known.key = own.key
+               WHERE own.id = evals_attempt.scenario_id
+                 AND evals_attempt.run_id = %s AND own.run_id = %s AND known.run_id = %s""",
+            [part_id, part_id, whole_id],
         )
 
 

@@ -117,6 +117,21 @@ def test_repeats_with_the_same_ordinal_are_both_kept(api: Api, agent: Agent, ful
     assert any("numbered anew" in note for note in run["notes"])
 
 
+def test_joining_takes_as_many_queries_for_many_repeats_as_for_one(
+    api: Api, agent: Agent, full_token: str, django_assert_max_num_queries: Any
+) -> None:
+    names = [f"case {number}" for number in range(300)]
+    _send(api, full_token, _part(*map(attempt, names)), "run=gha-1")
+    with django_assert_max_num_queries(150):
+        run = _send(api, full_token, _part(*(attempt(name, "FAIL") for name in names)), "run=gha-1")
+    assert run["notes"] == ["Parts used the same ordinals: those repeats were numbered anew, in their order."]
+    third = _send(api, full_token, _part(attempt("case 7"), attempt("other")), "run=gha-1&final=true")
+    assert third["notes"] == run["notes"]
+    kept = Attempt.objects.filter(scenario__key="case 7").order_by("number")
+    assert list(kept.values_list("ordinal", flat=True)) == [1, 2, 3]
+    assert set(Attempt.objects.filter(scenario__key="other").values_list("ordinal", flat=True)) == {1}
+
+
 def test_the_worst_session_is_the_runs(api: Api, agent: Agent, full_token: str) -> None:
     _send(api, full_token, _part(attempt("a"), session="errored", session_reason="out of money"), "run=gha-1")
     run = _send(api, full_token, _part(attempt("b")), "run=gha-1&final=true")
