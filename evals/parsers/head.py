@@ -154,5 +154,5 @@ class _Scan:
 
 def named(keys: tuple[str, ...]) -> str:
     """Name the keys for a message, at most a dozen."""
-    shown = ", ".join(f"“{key[:40]}”" for key in keys[:12])
+    shown = ", ".join(f"“{storable(key[:40])}”" for key in keys[:12])
     return shown + (" and more" if len(keys) > 12 else "")

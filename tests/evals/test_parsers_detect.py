@@ -167,3 +167,11 @@ def test_a_head_of_quotes_and_backslashes_is_read_in_time():
 
 def test_a_damaged_zip_is_unreadable():
     assert (refused(b"PK\x03\x04zip").status, refused(b"PK\x03\x04zip").code) == (400, "bad_zip")
+
+
+@pytest.mark.parametrize("format", [None, "deepeval", "pydantic-evals", "inspect", "promptfoo"])
+def test_a_refusal_that_names_odd_keys_can_be_sent(format):
+    refusal = refused(b'{"\\ud800": 1, "\\u0000": 2}', format=format)
+    assert refusal.status == 415
+    assert "\ufffd" in refusal.detail
+    assert refusal.detail.encode()
