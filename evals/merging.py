@@ -15,6 +15,7 @@ from evals.class_results import COUNTED, TOTALS, count_class_results, count_tota
 from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
 from evals.models import Agent, Artifact, Attempt, ClassResult, Evaluation, Intake, Run, RunArtifact, RunScenario
+from evals.parsers.values import MAX_COUNT
 from evals.records import Session
 from reliability.audit import record_change
 
@@ -35,6 +36,7 @@ WORST_LAST = (Session.COMPLETE, Session.UNFINISHED, Session.CANCELLED, Session.A
 MERGED = (
     "intake",
     "shards_expected",
+    "model",
     "session",
     "session_reason",
     "invalidated",
@@ -101,6 +103,7 @@ def _check_agreement(whole: Run, part: Run, of: int | None) -> None:
         )
         for name in SAME_IN_ALL_PARTS
         if (before := getattr(whole, name)) != (now := getattr(part, name))
+        and not (name == "model" and "" in (before, now))
     ]
     if of and whole.shards_expected not in (None, of):
         message = f"The parts before are of {whole.shards_expected} shards, this one is of {of}."
@@ -121,7 +124,11 @@ def _came(whole: Run) -> int:
 def _merge_header(whole: Run, part: Run) -> None:
     """Let the whole say what is true of both: the earliest start, the latest end, the worst session."""
     if whole.planned is not None or part.planned is not None:
-        whole.planned = sum(r.attempts_recorded if r.planned is None else r.planned for r in (whole, part))
+        planned = sum(r.attempts_recorded if r.planned is None else r.planned for r in (whole, part))
+        whole.planned = min(planned, MAX_COUNT)
+    if whole.model != part.model:  # one of them is empty: it names several, or it has no attempts
+        told = {r.model for r in (whole, part) if r.attempts_recorded}
+        whole.model = told.pop() if len(told) == 1 else ""
     whole.started_at = min((t for t in (whole.started_at, part.started_at) if t), default=None)
     whole.finished_at = max((t for t in (whole.finished_at, part.finished_at) if t), default=None)
     whole.at = min(whole.at, part.at)

@@ -132,6 +132,13 @@ def test_joining_takes_as_many_queries_for_many_repeats_as_for_one(
     assert set(Attempt.objects.filter(scenario__key="other").values_list("ordinal", flat=True)) == {1}
 
 
+def test_a_part_without_attempts_or_with_several_models_belongs(api: Api, agent: Agent, full_token: str) -> None:
+    _send(api, full_token, _part(attempt("a"), model="one", planned=2**53), "run=gha-1")
+    assert _send(api, full_token, _part(), "run=gha-1")["model"] == "one"
+    assert api.upload(_part(attempt("b"), model="two"), full_token, query="run=gha-1").status_code == 422
+    assert _send(api, full_token, _part(attempt("c")), "run=gha-1&final=true")["model"] == ""
+
+
 def test_the_worst_session_is_the_runs(api: Api, agent: Agent, full_token: str) -> None:
     _send(api, full_token, _part(attempt("a"), session="errored", session_reason="out of money"), "run=gha-1")
     run = _send(api, full_token, _part(attempt("b")), "run=gha-1&final=true")
