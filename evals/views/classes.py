@@ -15,7 +15,7 @@ from evals.models import Agent
 from evals.strict_yaml import DocumentRefused
 from evals.tasks import enqueue_reclassifying
 from evals.taxonomy import UNCLASSIFIED, shipped_taxonomy
-from reliability.access import enter_client, require_internal
+from reliability.access import Standing, enter_client, require_internal
 from reliability.htmx import render_page
 
 SHOWN_CHANGES = 200
@@ -29,7 +29,13 @@ def class_mapping(request: HttpRequest, client: str, agent: str) -> HttpResponse
     subject = access.get_agent(standing, agent)
     stored = latest_mapping(subject.pk)
     source = stored.source if stored else EMPTY.decode()
-    context = {"standing": standing, "agent": subject, "stored": stored, "source": source, **_surroundings(subject)}
+    context = {
+        "standing": standing,
+        "agent": subject,
+        "stored": stored,
+        "source": source,
+        **_surroundings(standing, subject),
+    }
     if request.method != "POST":
         return render_page(request, "evals/classes.html", "mapping", context)
     require_internal(standing)
@@ -49,11 +55,12 @@ def class_mapping(request: HttpRequest, client: str, agent: str) -> HttpResponse
     return render_page(request, "evals/classes.html", "mapping", context)
 
 
-def _surroundings(agent: Agent) -> dict[str, object]:
+def _surroundings(standing: Standing, agent: Agent) -> dict[str, object]:
     return {
         "versions": agent.class_mappings.select_related("by")[:SHOWN_VERSIONS],
         "taxonomy": shipped_taxonomy(),
-        "behind": classifying.list_runs_behind(agent).count(),
+        # Of those that are seen from here: an internal run never reaches a client, not by a count either.
+        "behind": classifying.list_runs_behind(agent).filter(pk__in=access.list_runs(standing).values("pk")).count(),
     }
 
 

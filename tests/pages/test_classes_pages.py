@@ -6,6 +6,7 @@ import pytest
 from django.test import Client as Browser
 from django.urls import reverse
 
+from evals.classifying import save_mapping
 from evals.models import Agent, ClassMapping, RunScenario, Scenario
 from reliability.models import User
 from tests.run_documents import attempt, document, import_document
@@ -95,3 +96,13 @@ def test_a_class_that_is_none_is_not_taken(alice: User, agent: Agent) -> None:
     answer = _as(alice).post(reverse("scenario-class", args=place), {"class_id": "nonsense"}, follow=True)
     assert "Choose one of the classes." in answer.content.decode()
     assert Scenario.objects.get().class_id == ""
+
+
+def test_an_internal_run_reaches_no_client_by_the_count(alice: User, bob: User, agent: Agent) -> None:
+    run = import_document(agent, document("r", attempt("inject-1")), alice, visibility="internal")
+    save_mapping(agent, RULES, by=alice)  # and no worker has counted yet
+    assert "1 run is not yet counted" in " ".join(_as(alice).get(_address(agent)).content.decode().split())
+    assert "not yet counted" not in _as(bob).get(_address(agent)).content.decode()
+
+    type(run).objects.update(visibility="client")
+    assert "1 run is not yet counted" in " ".join(_as(bob).get(_address(agent)).content.decode().split())
