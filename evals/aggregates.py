@@ -6,6 +6,7 @@ from evals.codes import mask_of
 from evals.definitions import DefinitionCache
 from evals.models import ClassResult, Run
 from evals.records import AggregateRecord
+from evals.rows import category_mask
 from evals.taxonomy import UNCLASSIFIED, Taxonomy
 
 
@@ -17,12 +18,12 @@ def store_aggregates(
     made: dict[tuple[object, ...], ClassResult] = {}
     for record in records:
         definitions.learn([(record.indicator, record.evaluator)], ())
-        category = taxonomy.category_of(record.class_id)
-        own = frozenset([category]) if category else frozenset()
         row = ClassResult(
             run=run,
             class_id=record.class_id[:200] or UNCLASSIFIED,
-            categories=mask_of(own if record.categories is None else record.categories),
+            categories=category_mask(taxonomy, record.class_id)
+            if record.categories is None
+            else mask_of(record.categories),
             definition_id=definitions.definition_id(record.indicator, record.evaluator),
             variant=record.variant[:200],
             aggregate=True,

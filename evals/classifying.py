@@ -48,8 +48,11 @@ class Previewed:
 def preview_mapping(agent: Agent, mapping: Mapping) -> list[Previewed]:
     """Return what the rules would change in stored runs; nothing is written."""
     found: Counter[tuple[str, str, str, str]] = Counter()
+    classifiers: dict[str, Classifier] = {}
     for run in _runs_of(agent):
-        for change in _changes(run, classifier_of(agent.pk, run.suite, mapping)):
+        if run.suite not in classifiers:
+            classifiers[run.suite] = classifier_of(agent.pk, run.suite, mapping)
+        for change in _changes(run, classifiers[run.suite]):
             found[change.scenario.key, run.suite, change.scenario.class_id, change.class_id] += 1
     return [Previewed(*names, runs) for names, runs in found.most_common()]
 

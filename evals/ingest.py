@@ -150,7 +150,6 @@ class RunWriter:
         if end.reported_totals is not None:
             run.reported_totals = end.reported_totals
         run.finished_at = end.finished_at or run.finished_at
-        run.planned = run.planned if end.planned is None else end.planned
         run.notes = [*run.notes, *end.notes]
         run.extras = {**run.extras, **end.extras}
 

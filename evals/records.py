@@ -257,7 +257,6 @@ class EndRecord(Plain, frozen=True):
     session: Session | None = None
     session_reason: str = ""
     finished_at: datetime | None = None
-    planned: int | None = None
     reported_totals: dict[str, int] | None = None
     notes: tuple[str, ...] = ()  # sentences for people: what was cut, assumed or lost by the tool
     extras: dict[str, Any] = field(default_factory=dict)  # x_ members outside run, scenarios and attempts

@@ -100,23 +100,27 @@ VARIABLES = {
 }
 
 
+def _run(example: str, server: str, token: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Do what the example does, in a folder with its results.json, against a server of ours."""
+    return subprocess.run(
+        ["/bin/sh", "-eu", "-c", EXAMPLES[example]().replace("https://snapshot.example.org", server)],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "SNAPSHOT_TOKEN": token, **VARIABLES},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_each_ci_example_uploads(
     live_server: Any, agent: Agent, full_token: str, artifact: Callable[[str], bytes], tmp_path: Path, example: str
 ) -> None:
     (tmp_path / "results.json").write_bytes(artifact("promptfoo/results.json"))
-    script = EXAMPLES[example]().replace("https://snapshot.example.org", live_server.url)
 
-    done = subprocess.run(
-        ["/bin/sh", "-eu", "-c", script],
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "SNAPSHOT_TOKEN": full_token, **VARIABLES},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = _run(example, live_server.url, full_token, tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
     answer = json.loads(done.stdout)
@@ -129,17 +133,8 @@ def test_a_refused_upload_fails_the_step_and_says_why(
     live_server: Any, agent: Agent, full_token: str, tmp_path: Path
 ) -> None:
     (tmp_path / "results.json").write_text("a,b\n1,2\n")
-    script = EXAMPLES["curl"]().replace("https://snapshot.example.org", live_server.url)
 
-    done = subprocess.run(
-        ["/bin/sh", "-eu", "-c", script],
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "SNAPSHOT_TOKEN": full_token, **VARIABLES},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = _run("curl", live_server.url, full_token, tmp_path)
 
     assert done.returncode != 0
     assert "neither JSON nor XML" in done.stdout

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from evals.errors import ImportRefused, Problem
 from evals.parsers.agent_reliability_events import OUTCOMES, evaluator_of, evidence_records, in_brackets, text_of
 from evals.parsers.cases import NO_START
 from evals.parsers.checked import Place, object_at, read_documents
-from evals.parsers.head import Head, named
-from evals.parsers.reading import Cleaner, Limits, member, storable
+from evals.parsers.head import Head, seen_in, wrong_format
+from evals.parsers.reading import Cleaner, Limits, member
 from evals.parsers.values import MAX_COUNT, as_count, as_id
 from evals.records import AggregateRecord, EndRecord, EvaluatorRecord, Record, RunRecord
 
@@ -40,9 +39,7 @@ def _known(value: Any, place: Place) -> dict[str, Any]:
         return value
     if not place.is_whole:
         raise place.refusal("an envelope with event_id, producer_run_id and payload")
-    seen = f"its keys are {named(tuple(value))}" if isinstance(value, dict) else "it is no object"
-    detail = storable(f"This is no evidence of agent-reliability: {seen}.")
-    raise ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=HINT),))
+    raise wrong_format(f"This is no evidence of agent-reliability: {seen_in(value)}.", HINT)
 
 
 # -- the report: counts of one indicator

@@ -2,12 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evals.parsers.reading import Cleaner
-from evals.parsers.values import as_id, as_positive
+from evals.parsers.values import as_id, as_positive, as_url, first_id
 from evals.records import (
     Category,
     EvaluationRecord,
@@ -19,7 +19,6 @@ from evals.records import (
 CATEGORIES = {category.value: category for category in Category}
 MAX_STEPS = 1_000
 MAX_KEPT = 20_480  # characters of JSON, of arguments and results
-MAX_REMEMBERED = 2_000  # characters
 NO_START = "The file has no start time."
 
 
@@ -47,20 +46,15 @@ def _is_category(value: Any) -> bool:
     return isinstance(value, str) and value in CATEGORIES
 
 
-class Digests:
-    """Digests of configurations: few, and each of them stands in thousands of rows."""
-
-    def __init__(self, cleaner: Cleaner) -> None:
-        self._cleaner = cleaner
-        self._known: dict[str, str] = {}
-
-    def of(self, value: Any) -> str:
-        text = repr(value)
-        if len(text) > MAX_REMEMBERED:
-            return self._cleaner.digest(value)
-        if text not in self._known:
-            self._known[text] = self._cleaner.digest(value)
-        return self._known[text]
+def told_of_run(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return members of a RunRecord from what users wrote beside a run, by the names that they use."""
+    return {
+        "agent_version": first_id(told, "version", "agent_version", "agentVersion"),
+        "commit": first_id(told, "commit", "git_sha", "sha"),
+        "branch": first_id(told, "branch"),
+        "environment": first_id(told, "environment"),
+        "ci_url": as_url(told.get("ci_url")),
+    }
 
 
 class Ordinals:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.reading import Limits, is_json_lines, lines_of, load_json, read_document, storable, too_large
+from evals.parsers.reading import Limits, is_json_lines, json_lines, load_json, read_document, storable
 
 
 class Place:
@@ -50,13 +50,7 @@ class Place:
 def read_documents(stream: BinaryIO, limits: Limits) -> Iterator[tuple[Place, Any]]:
     """Yield the JSON values of a file, each with its place: one, those of a list, or one per line."""
     if is_json_lines(stream, limits):
-        size = 0
-        for number, line in lines_of(stream, limits):
-            size += len(line)
-            if size > limits.max_document_bytes:
-                most = f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB)"
-                raise too_large("The file is too large.", expected=most)
-            yield Place(line=number), load_json(line, line=number)
+        yield from ((Place(line=number), value) for number, value in json_lines(stream, limits))
         return
     document = load_json(read_document(stream, limits))
     if isinstance(document, list):

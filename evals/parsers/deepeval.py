@@ -5,23 +5,22 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import (
     NO_START,
     CaseFacts,
-    Digests,
     Ordinals,
     Tally,
     as_milliseconds,
     as_text,
     counted,
     facts_of,
+    told_of_run,
     tool_step,
 )
 from evals.parsers.checked import Place, object_at, objects_in
-from evals.parsers.head import Head, NearMiss, named
+from evals.parsers.head import Head, NearMiss, seen_in, wrong_format
 from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
-from evals.parsers.values import MAX_URL, as_count, as_id, as_nano_dollars, as_number, first_id, is_http_url
+from evals.parsers.values import as_count, as_id, as_nano_dollars, as_number, first_id
 from evals.records import (
     AttemptRecord,
     EndRecord,
@@ -76,14 +75,13 @@ def near_miss(head: Head) -> NearMiss | None:
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     document, place = _read(stream, limits)
     cleaner, tally, ordinals = Cleaner(limits), Tally("DeepEval"), Ordinals()
-    digests = Digests(cleaner)
     run = _run(document, place, cleaner)
     yield run
     declared: set[str] = set()
     span_metrics = 0
     cases = [case for name in LISTS for case in objects_in(document, name, place)]
     for at, content in cases:
-        case = Case(content, at, cleaner, digests)
+        case = Case(content, at, cleaner)
         if case.key not in declared:
             declared.add(case.key)
             yield case.scenario()
@@ -101,27 +99,21 @@ def _read(stream: BinaryIO, limits: Limits) -> tuple[dict[str, Any], Place]:
         place = place.at(WRAPPER)
         document = object_at(document[WRAPPER], place, "the test run, an object")
     if not isinstance(document, dict) or not any(name in document for name in LISTS):
-        seen = f"its keys are {named(tuple(document))}" if isinstance(document, dict) else "it is no object"
-        detail = f"This is no DeepEval test run: {seen}."
+        detail = f"This is no DeepEval test run: {seen_in(document)}."
         if isinstance(document, dict) and CACHE_KEY in document:
             detail = f"{CACHE.what} {CACHE.instead}"
-        raise ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=HINT),))
+        raise wrong_format(detail, HINT)
     return document, place
 
 
 def _run(document: dict[str, Any], place: Place, cleaner: Cleaner) -> RunRecord:
     parameters = document.get("hyperparameters")
     parameters = parameters if isinstance(parameters, dict) else {}
-    ci_url = str(parameters.get("ci_url") or "")
     kept = ("hyperparameters", "prompts", "runDuration", "evaluationCost", "testFile")
     return RunRecord(
         suite=as_id(document.get("identifier")),
-        agent_version=first_id(parameters, "version", "agent_version", "agentVersion"),
         model=first_id(parameters, "model"),
-        commit=first_id(parameters, "commit", "git_sha", "sha"),
-        branch=first_id(parameters, "branch"),
-        environment=first_id(parameters, "environment"),
-        ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
+        **told_of_run(parameters),
         producer_name="deepeval",
         reported_totals=_reported_totals(document, place),
         extras={name: cleaner.value(document[name]) for name in kept if document.get(name) not in (None, [], {})},
@@ -139,11 +131,10 @@ def _reported_totals(document: dict[str, Any], place: Place) -> dict[str, int]:
 class Case:
     """One test case or conversation."""
 
-    def __init__(self, content: dict[str, Any], place: Place, cleaner: Cleaner, digests: Digests) -> None:
+    def __init__(self, content: dict[str, Any], place: Place, cleaner: Cleaner) -> None:
         self.content = content
         self.place = place
         self.cleaner = cleaner
-        self.digests = digests
         self.key = as_id(content.get("name")) or self._position_name()
         self.facts = self._facts()
 
@@ -247,7 +238,7 @@ class Case:
         return EvaluatorRecord(
             name=name,
             version="",
-            configuration_sha256=self.digests.of(settings),
+            configuration_sha256=self.cleaner.digest(settings),
             deterministic=model in (None, "", "none") and not MODEL_JUDGED.search(name),
         )
 

@@ -94,7 +94,7 @@ class Scan:
         if self.told_run:
             return
         self.told_run = True
-        started, assumed = _time(self.start.get("start_time") or self.setup.get("transient.starttime_iso"))
+        started, assumed = parse_loose_time(self.start.get("start_time") or self.setup.get("transient.starttime_iso"))
         yield RunRecord(
             label=as_id(self.start.get("run") or self.setup.get("transient.run_id")),
             suite="garak",
@@ -244,7 +244,7 @@ class Scan:
         yield from self._run()
         for content, place in self.open.values():
             yield from self._outputs({**content, "detector_results": {}}, place)
-        finished, _ = _time(self.end.get("end_time")) if self.end else (None, False)
+        finished, _ = parse_loose_time(self.end.get("end_time")) if self.end else (None, False)
         aborted = is_report and self.end is None
         yield EndRecord(
             session=Session.ABORTED if aborted else None,
@@ -270,10 +270,6 @@ class Scan:
 def _needed(content: dict[str, Any]) -> dict[str, Any]:
     """Keep of an open attempt what a later line may not bring."""
     return {name: content.get(name) for name in ("uuid", "probe_classname", "prompt", "outputs", "goal")}
-
-
-def _time(value: Any) -> Any:
-    return parse_loose_time(value) if isinstance(value, str) else (None, False)
 
 
 def _prompt(content: dict[str, Any]) -> str:

@@ -3,9 +3,11 @@
 import json
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
+from evals.errors import ImportRefused, Problem
 from evals.parsers.reading import storable
 
 # A string, also one that the end of the head cuts off; possessive, so that no input makes it backtrack.
@@ -150,6 +152,16 @@ class _Scan:
             self.keys.setdefault(self._word, [])
         elif self._depth == 2 and self._key in self.keys:
             self.keys[self._key].append(self._word)
+
+
+def seen_in(document: Any) -> str:
+    """Say what a JSON value was seen to be, for a message."""
+    return f"its keys are {named(tuple(document))}" if isinstance(document, dict) else "it is no object"
+
+
+def wrong_format(detail: str, hint: str) -> ImportRefused:
+    """Refuse a file that is not of the format that it was taken for; `hint` says how to get one that is."""
+    return ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=hint),))
 
 
 def named(keys: tuple[str, ...]) -> str:

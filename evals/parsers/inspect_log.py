@@ -6,10 +6,10 @@ from typing import Any, BinaryIO
 from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import counted
 from evals.parsers.checked import Place, object_at, objects_in
-from evals.parsers.head import Head, NearMiss, named
+from evals.parsers.head import Head, NearMiss, named, seen_in, wrong_format
 from evals.parsers.inspect_samples import SampleReader
 from evals.parsers.reading import Limits, load_json, member, read_document
-from evals.parsers.values import MAX_URL, as_count, as_id, first_id, is_http_url, parse_loose_time
+from evals.parsers.values import as_count, as_id, as_url, first_id, parse_loose_time
 from evals.parsers.zipped import ZIP_MAGIC, ZipReader, open_zip
 from evals.records import EndRecord, Record, RunRecord, Session
 
@@ -61,8 +61,7 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
         return
     document = load_json(read_document(stream, limits))
     if not isinstance(document, dict) or not isinstance(document.get("eval"), dict):
-        seen = f"its keys are {named(tuple(document))}" if isinstance(document, dict) else "it is no object"
-        raise _no_log(f"This is no Inspect log: {seen}.")
+        raise wrong_format(f"This is no Inspect log: {seen_in(document)}.", HINT)
     yield from _records(document, _samples_of(document), limits)
 
 
@@ -76,7 +75,7 @@ def _header_of(names: tuple[str, ...], reader: ZipReader) -> dict[str, Any]:
         if name in names:
             header = object_at(_member(reader, name), Place(), f"an object in {name}")
             return header if name == HEADER else {**header, "status": "started"}
-    raise _no_log(f"This zip archive is no Inspect log: it holds {named(names)}.")
+    raise wrong_format(f"This zip archive is no Inspect log: it holds {named(names)}.", HINT)
 
 
 def _member(reader: ZipReader, name: str) -> Any:
@@ -90,10 +89,6 @@ def _member(reader: ZipReader, name: str) -> Any:
 def _samples_of(document: dict[str, Any]) -> Iterator[tuple[Place, str, Any]]:
     for place, sample in objects_in(document, "samples", Place()):
         yield place, place.pointer, sample
-
-
-def _no_log(detail: str) -> ImportRefused:
-    return ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=HINT),))
 
 
 def _records(header: dict[str, Any], samples: Iterator[tuple[Place, str, Any]], limits: Limits) -> Iterator[Record]:
@@ -128,8 +123,7 @@ class Log:
     def run(self) -> RunRecord:
         evaluation = self.evaluation
         facts = self._facts()
-        ci_url = str(facts.get("ci_url") or "")
-        started, assumed = _time(member(self.header, "stats", "started_at") or evaluation.get("created"))
+        started, assumed = parse_loose_time(member(self.header, "stats", "started_at") or evaluation.get("created"))
         session, reason = self._session()
         totals = {"total_samples": self.total, "completed_samples": as_count(member(self.results, "completed_samples"))}
         tags = self.header.get("tags") or evaluation.get("tags")
@@ -142,10 +136,10 @@ class Log:
             environment=as_id(facts.get("environment")),
             commit=as_id(member(evaluation, "revision", "commit")) or as_id(facts.get("commit")),
             branch=as_id(facts.get("branch")),
-            ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
+            ci_url=as_url(facts.get("ci_url")),
             started_at=started,
             started_at_assumed=assumed,
-            finished_at=_time(member(self.header, "stats", "completed_at"))[0],
+            finished_at=parse_loose_time(member(self.header, "stats", "completed_at"))[0],
             session=session,
             session_reason=reason,
             planned=self._planned(),
@@ -187,7 +181,3 @@ class Log:
             )
         if self.total is not None and attempts != self.total:
             yield f"Inspect counts {counted(self.total, 'sample')}, the log holds {attempts}."
-
-
-def _time(value: Any) -> Any:
-    return parse_loose_time(value) if isinstance(value, str) else (None, False)

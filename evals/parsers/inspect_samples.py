@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from evals.parsers.cases import Ordinals, Tally, as_milliseconds, counted, facts_of
@@ -95,7 +94,7 @@ class SampleReader:
             ordinal=ordinal,
             variant=self.model,
             status=AttemptStatus.CRASHED if s.get("error") else AttemptStatus.COMPLETED,
-            started_at=_time(s.get("started_at")),
+            started_at=parse_loose_time(s.get("started_at"))[0],
             latency_ms=as_milliseconds(s.get("total_time")),
             tokens_input=_sum(usage, "input_tokens"),
             tokens_output=_sum(usage, "output_tokens"),
@@ -221,7 +220,3 @@ def _sum(usage: list[Any], name: str) -> int | None:
 def _names(value: Any) -> tuple[str, ...]:
     names = value if isinstance(value, list) else [value] if isinstance(value, str) else []
     return tuple(dict.fromkeys(found for name in names[:100] if (found := as_id(name))))
-
-
-def _time(value: Any) -> datetime | None:
-    return parse_loose_time(value)[0] if isinstance(value, str) else None

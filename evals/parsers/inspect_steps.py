@@ -1,7 +1,6 @@
 """What an agent did in an Inspect sample: tool calls with the decision on each, and the model calls between them."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from evals.parsers.cases import MAX_STEPS, as_milliseconds, tool_step
@@ -48,7 +47,7 @@ def _of_events(events: list[dict[str, Any]], attachments: dict[str, Any], cleane
         if kind == "model":
             yield StepRecord(
                 kind=StepKind.MODEL,
-                started_at=_time(event.get("timestamp")),
+                started_at=parse_loose_time(event.get("timestamp"))[0],
                 latency_ms=as_milliseconds(event.get("working_time")),
             )
         elif kind == "tool":
@@ -59,7 +58,7 @@ def _of_events(events: list[dict[str, Any]], attachments: dict[str, Any], cleane
                 decisions,
                 attachments,
                 cleaner,
-                started_at=_time(event.get("timestamp")),
+                started_at=parse_loose_time(event.get("timestamp"))[0],
                 latency_ms=as_milliseconds(event.get("working_time")),
             )
 
@@ -122,7 +121,3 @@ def _decisions(events: list[dict[str, Any]]) -> dict[str, tuple[Decision, bool]]
         elif call in found and found[call][0] is Decision.PAUSED:
             found[call] = (Decision.PAUSED, True)
     return found
-
-
-def _time(value: Any) -> datetime | None:
-    return parse_loose_time(value)[0] if isinstance(value, str) else None

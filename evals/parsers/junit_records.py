@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from evals.parsers.cases import as_milliseconds
-from evals.parsers.values import MAX_URL, as_id, as_nano_dollars, first_id, is_http_url, parse_loose_time
+from evals.parsers.cases import CATEGORIES, as_milliseconds
+from evals.parsers.values import as_id, as_nano_dollars, as_url, first_id, parse_loose_time
 from evals.records import (
     AttemptRecord,
-    Category,
     EvaluationRecord,
     EvaluatorRecord,
     Finding,
@@ -20,7 +19,6 @@ from evals.records import (
 
 COUNTS = ("tests", "failures", "errors", "skipped")
 TOOL_SUITES = {"pytest", "pytest tests", "promptfoo"}  # what tools call a suite that nobody named
-CATEGORIES = {category.value: category for category in Category}
 
 
 @dataclass(slots=True)
@@ -75,7 +73,6 @@ def run_record(report: Report) -> RunRecord:
     top = [suite for suite in report.suites if not suite.nested]
     totals = {name: sum(suite.counts.get(name, 0) for suite in top) for name in COUNTS}
     told = report.properties
-    ci_url = told.get("ci_url", "")
     return RunRecord(
         suite=_suite_name(report, top),
         suite_version=first_id(told, "suite_version"),
@@ -84,7 +81,7 @@ def run_record(report: Report) -> RunRecord:
         environment=first_id(told, "environment"),
         commit=first_id(told, "git_sha", "commit", "git_commit"),
         branch=first_id(told, "branch", "git_branch"),
-        ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
+        ci_url=as_url(told.get("ci_url")),
         started_at=started,
         started_at_assumed=assumed,
         finished_at=finished,

@@ -9,10 +9,10 @@ from typing import Any, BinaryIO
 from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import Ordinals, Tally, as_text, counted, tool_step
 from evals.parsers.checked import Place, read_documents
-from evals.parsers.head import Head, NearMiss, named
+from evals.parsers.head import Head, NearMiss, named, wrong_format
 from evals.parsers.otlp import Attributes, Entry, entries_of
 from evals.parsers.reading import Cleaner, Limits, storable
-from evals.parsers.values import MAX_ID, MAX_URL, as_count, as_id, as_number, first_id, is_http_url
+from evals.parsers.values import MAX_ID, MAX_URL, as_count, as_id, as_number, as_url, first_id
 from evals.records import (
     AttemptRecord,
     AttemptStatus,
@@ -98,7 +98,7 @@ class Telemetry:
             detail = (
                 f"This is no OTLP: {f'its keys are {named(tuple(value))}' if isinstance(value, dict) else 'no object'}."
             )
-            raise ImportRefused(415, "unknown_format", storable(detail), (Problem(storable(detail), expected=HINT),))
+            raise wrong_format(storable(detail), HINT)
         else:
             raise place.refusal("an OTLP object with resourceLogs or resourceSpans")
 
@@ -322,7 +322,6 @@ def _run(telemetry: Telemetry, attempts: list[Attempt], cleaner: Cleaner) -> Run
     resources = telemetry.resources
     variants, suites = {a.variant for a in attempts}, {as_id(a.told("test.suite.name")) for a in attempts}
     times = [time for attempt in attempts for time in (attempt.time, attempt.end) if time]
-    ci_url = _only(resources, "cicd.pipeline.run.url.full", limit=MAX_URL)
     shared = {name: value for name, value in resources[0].items() if all(r.get(name) == value for r in resources)}
     return RunRecord(
         suite=suites.pop() if len(suites) == 1 else "",
@@ -331,7 +330,7 @@ def _run(telemetry: Telemetry, attempts: list[Attempt], cleaner: Cleaner) -> Run
         environment=_only(resources, "deployment.environment.name", "deployment.environment"),
         commit=_only(resources, "vcs.ref.head.revision", "vcs.repository.ref.revision"),
         branch=_only(resources, "vcs.ref.head.name", "vcs.repository.ref.name"),
-        ci_url=ci_url if is_http_url(ci_url) else "",
+        ci_url=as_url(_only(resources, "cicd.pipeline.run.url.full", limit=MAX_URL)),
         started_at=min(times, default=None),
         finished_at=max(times, default=None),
         producer_name=_only(resources, "telemetry.sdk.name") or "opentelemetry",

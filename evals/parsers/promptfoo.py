@@ -7,19 +7,19 @@ from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 from evals.errors import ImportRefused, Problem
-from evals.parsers.head import Head, NearMiss, named
+from evals.parsers.cases import told_of_run
+from evals.parsers.head import Head, NearMiss, seen_in, wrong_format
 from evals.parsers.promptfoo_rows import Row, columns_of
 from evals.parsers.reading import (
     Cleaner,
     Limits,
     is_json_lines,
-    lines_of,
+    json_lines,
     load_json,
     member,
     read_document,
-    too_large,
 )
-from evals.parsers.values import MAX_URL, as_count, as_id, as_positive, first_id, is_http_url, parse_loose_time
+from evals.parsers.values import as_count, as_id, as_positive, parse_loose_time
 from evals.records import EndRecord, EvaluationRecord, Record, RunRecord
 
 NAME = "promptfoo"
@@ -32,6 +32,7 @@ RESULT_KEYS = {"timestamp", "results", "prompts", "stats"}
 SUMMARY_KEYS = {"version", "timestamp", "prompts", "results", "stats"}
 COUNTS = ("successes", "failures", "errors")
 CSV_HEADER = ("Status,Score", "Grader Reason", "[PASS]", "[FAIL]")
+NOT_RESULTS = "These are no promptfoo results: {}."
 INSTEAD = "Upload the .json of the same evaluation: promptfoo eval -o results.json."
 
 
@@ -105,7 +106,7 @@ def _read(stream: BinaryIO, limits: Limits) -> Artifact:
         return Artifact(_read_rows(stream, limits), has_header=False)
     document = load_json(read_document(stream, limits))
     if not isinstance(document, dict):
-        raise _not_results("it is no object")
+        raise wrong_format(NOT_RESULTS.format(seen_in(document)), HINT)
     results = document.get("results")
     if isinstance(results, dict) and isinstance(results.get("results"), list):
         artifact = Artifact(_checked(results["results"], "/results/results"), results, document)
@@ -114,21 +115,15 @@ def _read(stream: BinaryIO, limits: Limits) -> Artifact:
     elif "success" in document:
         return Artifact([("line 1", document)], has_header=False)
     else:
-        raise _not_results(f"its keys are {named(tuple(document))}")
+        raise wrong_format(NOT_RESULTS.format(seen_in(document)), HINT)
     if not artifact.rows:
         _refuse_lost_rows(artifact)
     return artifact
 
 
 def _read_rows(stream: BinaryIO, limits: Limits) -> list[tuple[str, Any]]:
-    rows, size = [], 0
-    for number, line in lines_of(stream, limits):
-        size += len(line)
-        if size > limits.max_document_bytes:
-            raise too_large(
-                "The file is too large.", expected=f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB)"
-            )
-        row = load_json(line, line=number)
+    rows = []
+    for number, row in json_lines(stream, limits):
         if not isinstance(row, dict):
             raise _no_row(f"Line {number} is no row.", line=number)
         rows.append((f"line {number}", row))
@@ -144,11 +139,6 @@ def _checked(rows: list[Any], base: str) -> list[tuple[str, Any]]:
 
 def _no_row(detail: str, *, pointer: str = "", line: int | None = None) -> ImportRefused:
     return ImportRefused(422, "invalid_row", detail, (Problem(detail, pointer, line, "an object with a result"),))
-
-
-def _not_results(why: str) -> ImportRefused:
-    detail = f"These are no promptfoo results: {why}."
-    return ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=HINT),))
 
 
 def _refuse_lost_rows(artifact: Artifact) -> None:
@@ -178,16 +168,11 @@ def _run(artifact: Artifact, variants: tuple[str, ...], cleaner: Cleaner) -> Run
     document, summary = artifact.document or artifact.summary, artifact.summary
     started, finished, assumed = _times(document, summary)
     tags = _tags(document)
-    ci_url = str(tags.get("ci_url") or "")
     return RunRecord(
         label=as_id(document.get("evalId") or document.get("id")),
         suite=as_id(member(document, "config", "description")),
-        agent_version=first_id(tags, "version", "agent_version", "agentVersion"),
-        commit=first_id(tags, "commit", "git_sha", "sha"),
-        branch=first_id(tags, "branch"),
-        environment=first_id(tags, "environment"),
+        **told_of_run(tags),
         model=variants[0] if len(variants) == 1 else "",
-        ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
         started_at=started,
         started_at_assumed=assumed,
         finished_at=finished,
@@ -210,7 +195,7 @@ def _tags(document: dict[str, Any]) -> dict[str, Any]:
 
 def _times(document: dict[str, Any], summary: dict[str, Any]) -> tuple[datetime | None, datetime | None, bool]:
     text = summary.get("timestamp") or member(document, "metadata", "evaluationCreatedAt")
-    started, assumed = parse_loose_time(text) if isinstance(text, str) else (None, False)
+    started, assumed = parse_loose_time(text)
     duration = as_positive(member(summary, "stats", "durationMs"))
     if started is None or duration is None:
         return started, None, assumed

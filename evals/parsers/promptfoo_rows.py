@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from evals.parsers.cases import CATEGORIES, MAX_STEPS, as_text
 from evals.parsers.reading import Cleaner, member
 from evals.parsers.values import as_count, as_id, as_nano_dollars, as_number, as_positive
 from evals.records import (
@@ -21,9 +22,7 @@ from evals.records import (
     StepRecord,
 )
 
-CATEGORIES = {category.value: category for category in Category}
 PROVIDER_FAILED = 2  # of failureReason; 1 is a failed assertion, 0 none
-MAX_STEPS = 1_000
 MAX_ARGUMENTS = 20_480  # characters of JSON
 # What promptfoo writes as the reason where the assertion's own code broke.
 THREW = ("Custom function threw error", "Python code execution failed", "Ruby code execution failed")
@@ -133,9 +132,9 @@ class Row:
             cost_nano=as_nano_dollars(member(self.content, "response", "cost") if cost is None else cost),
             tokens_input=as_count(member(usage, "prompt")),
             tokens_output=as_count(member(usage, "completion")),
-            input=self._text(member(self.content, "prompt", "raw")),
-            output=self._text(member(self.content, "response", "output")),
-            error=self._text(self.content.get("error")) if evaluation.outcome is Outcome.ERROR else "",
+            input=as_text(member(self.content, "prompt", "raw"), self.cleaner),
+            output=as_text(member(self.content, "response", "output"), self.cleaner),
+            error=as_text(self.content.get("error"), self.cleaner) if evaluation.outcome is Outcome.ERROR else "",
             steps=tuple(self._steps()),
             evaluations=(evaluation,),
             place=self.place,
@@ -153,7 +152,7 @@ class Row:
             finding=Finding.UNCLASSIFIED if outcome is Outcome.FAIL else None,
             fault=Fault.GRADER if code in ("grader_error", "assertion_error") else Fault.UNKNOWN,
             reason_code=code,
-            reason=self._text(member(self.grading, "reason") or self.content.get("error")),
+            reason=as_text(member(self.grading, "reason") or self.content.get("error"), self.cleaner),
             score=as_number(self.content.get("score")),
             evidence={"named_scores": self.cleaner.value(scores)} if isinstance(scores, dict) and scores else None,
             reported_outcome=reported if reported is not outcome else None,
@@ -189,7 +188,7 @@ class Row:
         component = {
             "pass": part.get("pass") is True,
             "score": as_number(part.get("score")),
-            "reason": self._text(part.get("reason")),
+            "reason": as_text(part.get("reason"), self.cleaner),
             "type": as_id(member(assertion, "type")),
             "metric": as_id(member(assertion, "metric")),
         }
@@ -245,14 +244,6 @@ class Row:
         return bool(self._assertions())
 
     # -- values
-
-    def _text(self, value: Any) -> str:
-        """Return a text as it is and any other value as JSON; '' for none."""
-        if value is None:
-            return ""
-        if not isinstance(value, str):
-            value = json.dumps(self.cleaner.value(value), ensure_ascii=False)
-        return self.cleaner.text(value)
 
     def _meta_text(self, name: str) -> str:
         return as_id(member(self.metadata, name))

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from evals.errors import ImportRefused, Problem
-from evals.parsers.cases import NO_START, Digests, Ordinals, Tally, as_milliseconds, as_text, counted, facts_of
+from evals.parsers.cases import NO_START, Ordinals, Tally, as_milliseconds, as_text, counted, facts_of, told_of_run
 from evals.parsers.checked import Place, list_in, object_at, objects_in
-from evals.parsers.head import Head, named
+from evals.parsers.head import Head, seen_in, wrong_format
 from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
-from evals.parsers.values import MAX_URL, as_count, as_id, as_nano_dollars, first_id, is_http_url
+from evals.parsers.values import as_count, as_id, as_nano_dollars, first_id
 from evals.records import (
     AttemptRecord,
     AttemptStatus,
@@ -46,9 +45,8 @@ def sniff(head: Head) -> bool:
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     document = _read(stream, limits)
     cleaner, tally, ordinals = Cleaner(limits), Tally("pydantic-evals"), Ordinals()
-    digests = Digests(cleaner)
     cases = [
-        Case(content, place, cleaner, digests, crashed=name == "failures")
+        Case(content, place, cleaner, crashed=name == "failures")
         for name in ("cases", "failures")
         for place, content in objects_in(document, name, Place())
     ]
@@ -67,26 +65,19 @@ def _read(stream: BinaryIO, limits: Limits) -> dict[str, Any]:
     document = load_json(read_document(stream, limits))
     if isinstance(document, dict) and "cases" in document:
         return document
-    seen = f"its keys are {named(tuple(document))}" if isinstance(document, dict) else "it is no object"
-    detail = f"This is no pydantic-evals report: {seen}."
-    raise ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=HINT),))
+    raise wrong_format(f"This is no pydantic-evals report: {seen_in(document)}.", HINT)
 
 
 def _run(document: dict[str, Any], cases: "list[Case]", cleaner: Cleaner) -> RunRecord:
     told = document.get("experiment_metadata")
     told = told if isinstance(told, dict) else {}
     models = {as_id(member(case.content, "attributes", "model")) for case in cases if not case.crashed}
-    ci_url = str(told.get("ci_url") or "")
     kept = ("experiment_metadata", "analyses", "report_evaluator_failures", "trace_id", "span_id")
     return RunRecord(
         label=as_id(document.get("name")),
         suite=as_id(document.get("dataset_name")),
-        agent_version=first_id(told, "version", "agent_version", "agentVersion"),
         model=first_id(told, "model") or (models.pop() if len(models) == 1 else ""),
-        commit=first_id(told, "commit", "git_sha", "sha"),
-        branch=first_id(told, "branch"),
-        environment=first_id(told, "environment"),
-        ci_url=ci_url if is_http_url(ci_url) and len(ci_url) <= MAX_URL else "",
+        **told_of_run(told),
         producer_name="pydantic-evals",
         extras={name: cleaner.value(document[name]) for name in kept if document.get(name)},
     )
@@ -95,13 +86,10 @@ def _run(document: dict[str, Any], cases: "list[Case]", cleaner: Cleaner) -> Run
 class Case:
     """One entry of `cases`, or of `failures`: there the agent itself raised."""
 
-    def __init__(
-        self, content: dict[str, Any], place: Place, cleaner: Cleaner, digests: Digests, *, crashed: bool
-    ) -> None:
+    def __init__(self, content: dict[str, Any], place: Place, cleaner: Cleaner, *, crashed: bool) -> None:
         self.content = content
         self.place = place
         self.cleaner = cleaner
-        self.digests = digests
         self.crashed = crashed
         source, name = as_id(content.get("source_case_name")), as_id(content.get("name"))
         self.key = source or name or as_id(f"unnamed {place.pointer}")
@@ -215,7 +203,7 @@ class Case:
         return EvaluatorRecord(
             name=name,
             version=as_id(result.get("evaluator_version")),
-            configuration_sha256="" if arguments is None else self.digests.of(arguments),
+            configuration_sha256="" if arguments is None else self.cleaner.digest(arguments),
             deterministic="judge" not in name.lower(),  # LLMJudge and its like
         )
 

@@ -165,6 +165,17 @@ def lines_of(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, bytes]]:
 # -- JSON
 
 
+def json_lines(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, Any]]:
+    """Yield (number, value) of every line that is not blank; all of them together may be as large as a document."""
+    size = 0
+    for number, line in lines_of(stream, limits):
+        size += len(line)
+        if size > limits.max_document_bytes:
+            most = f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB)"
+            raise too_large("The file is too large.", expected=most)
+        yield number, load_json(line, line=number)
+
+
 def is_json_lines(stream: BinaryIO, limits: Limits) -> bool:
     """Whether the first line is a JSON value by itself, or should be one; the stream stays where it is."""
     start = stream.tell()

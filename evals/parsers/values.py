@@ -36,9 +36,9 @@ def parse_time(text: str) -> datetime | None:
     return None if assumed else time
 
 
-def parse_loose_time(text: str) -> tuple[datetime | None, bool]:
+def parse_loose_time(value: Any) -> tuple[datetime | None, bool]:
     """Read a time whose zone may be missing: then it is taken as UTC, and the second value is true."""
-    match = TIME.fullmatch(text)
+    match = TIME.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         return None, False
     day, minutes, seconds, fraction, zone = match.groups()
@@ -67,6 +67,12 @@ def is_http_url(text: str) -> bool:
         return bool(urlsplit(text).hostname)
     except ValueError:
         return False
+
+
+def as_url(value: Any) -> str:
+    """Return an http or https address; '' for anything else."""
+    text = str(value or "")
+    return text if is_http_url(text) and len(text) <= MAX_URL else ""
 
 
 def is_id(text: str) -> bool:

@@ -8,7 +8,9 @@ import pytest
 
 from evals.errors import ImportRefused
 from evals.parsers import open_records
-from evals.records import AttemptRecord, Outcome, ScenarioRecord, Session
+from evals.records import Outcome, ScenarioRecord, Session
+from tests.evals.artifact_reading import attempts, evaluations
+from tests.evals.artifact_reading import counts as counts_of
 
 FOLDER = Path(__file__).parent.parent / "artifacts" / "garak"
 SETUP = {"entry_type": "start_run setup", "plugins.target_type": "rest", "plugins.target_name": "bot"}
@@ -37,17 +39,8 @@ def read(content):
     return list(open_records(io.BytesIO(content))[1])
 
 
-def attempts(records):
-    return [record for record in records if isinstance(record, AttemptRecord)]
-
-
-def judged(records):
-    return [evaluation for attempt in attempts(records) for evaluation in attempt.evaluations]
-
-
 def counts(records):
-    outcomes = [evaluation.outcome for evaluation in judged(records)]
-    return (len(outcomes), *(outcomes.count(outcome) for outcome in Outcome))
+    return counts_of(evaluations(records))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +67,7 @@ def test_the_run_of_a_real_report():
 
 def test_null_outputs_passed_by_garak_are_unknown_here():
     records = read((FOLDER / "none-outputs.report.jsonl").read_bytes())
-    assert {(e.outcome, e.reason_code, e.reported_outcome) for e in judged(records)} == {
+    assert {(e.outcome, e.reason_code, e.reported_outcome) for e in evaluations(records)} == {
         (Outcome.UNKNOWN, "no_output", Outcome.PASS)
     }
     assert "garak's own lines say 16 passed and 0 failed; the attempts give 0 and 0." in records[-1].notes
@@ -86,7 +79,7 @@ def test_an_attempt_written_twice_counts_once():
 
 def test_an_attempt_never_judged_is_unknown():
     records = read(lines(SETUP, INIT, entry(1, outputs=("a", "b")), END))
-    assert [(e.outcome, e.reason_code) for e in judged(records)] == [(Outcome.UNKNOWN, "not_judged")] * 2
+    assert [(e.outcome, e.reason_code) for e in evaluations(records)] == [(Outcome.UNKNOWN, "not_judged")] * 2
     assert "1 attempt written but never judged: UNKNOWN." in records[-1].notes
 
 
@@ -102,13 +95,13 @@ def test_an_attempt_never_judged_is_unknown():
 )
 def test_a_score_of_one_is_bad(score, threshold, outcome):
     setup = SETUP | ({"run.eval_threshold": threshold} if threshold else {})
-    (evaluation,) = judged(read(lines(setup, INIT, entry(results={"dan.DAN": [score]}), END)))
+    (evaluation,) = evaluations(read(lines(setup, INIT, entry(results={"dan.DAN": [score]}), END)))
     assert (evaluation.outcome, evaluation.score, evaluation.indicator) == (outcome, score, "dan.DAN")
 
 
 def test_the_threshold_is_part_of_the_definition():
     def evaluator(setup):
-        return judged(read(lines(setup, INIT, entry(), END)))[0].evaluator
+        return evaluations(read(lines(setup, INIT, entry(), END)))[0].evaluator
 
     assert evaluator(SETUP) == evaluator(SETUP | {"run.eval_threshold": 0.5})
     assert evaluator(SETUP) != evaluator(SETUP | {"run.eval_threshold": 0.7})

@@ -12,7 +12,9 @@ from backports.zstd import zipfile
 
 from evals.errors import ImportRefused
 from evals.parsers import Limits, open_records
-from evals.records import AttemptRecord, AttemptStatus, Decision, EndRecord, Outcome, RunRecord, ScenarioRecord, Session
+from evals.records import AttemptStatus, Decision, EndRecord, Outcome, RunRecord, ScenarioRecord, Session
+from tests.evals.artifact_reading import attempts, evaluations
+from tests.evals.artifact_reading import counts as counts_of
 
 FOLDER = Path(__file__).parent.parent / "artifacts" / "inspect"
 LOG = json.loads((FOLDER / "support-agent.json").read_text())
@@ -38,10 +40,6 @@ def archive(members, compression=zipfile.ZIP_ZSTANDARD):
     return packed.getvalue()
 
 
-def attempts(records):
-    return [record for record in records if isinstance(record, AttemptRecord)]
-
-
 def only_evaluation(**score):
     (attempt,) = attempts(read(log({**SAMPLE, "scores": {"includes": score}})))
     (evaluation,) = attempt.evaluations
@@ -49,8 +47,7 @@ def only_evaluation(**score):
 
 
 def counts(records):
-    outcomes = [evaluation.outcome for attempt in attempts(records) for evaluation in attempt.evaluations]
-    return (len(outcomes), *(outcomes.count(outcome) for outcome in Outcome))
+    return counts_of(evaluations(records))
 
 
 @pytest.mark.parametrize(
