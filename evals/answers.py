@@ -27,6 +27,7 @@ from evals.schemas import (
     range_out,
     ratio_out,
 )
+from evals.taxonomies_store import taxonomy_of
 
 
 def absolute(path: str) -> str:
@@ -120,7 +121,7 @@ def describe_import_result(run: Run, *, is_stored: bool = True) -> dict[str, Any
     described: dict[str, Any] = msgspec.to_builtins(
         {
             "run": described_run,
-            "classes": describe_classes(list_class_groups(run)),
+            "classes": describe_classes(list_class_groups(run, taxonomy_of(run.client_id))),
             "differences": list_differences(run),
         }
     )

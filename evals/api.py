@@ -19,6 +19,7 @@ from evals.receiving import read_dry_run, read_options, read_wait, receive_body
 from evals.schemas import AgentOut, ClassOut, ComparisonOut, ImportOut, PageOut, RunOut
 from evals.submitting import submit_artifact, waiting_room
 from evals.tasks import enqueue_import
+from evals.taxonomies_store import taxonomy_of
 from reliability.access import Standing, enter_api
 from reliability.models import Scope
 from reliability.problems import problem_response
@@ -134,7 +135,7 @@ def get_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
 )
 def list_classes(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     run = access.get_run(_enter_reader(request), run_id)
-    groups = list_class_groups(run, queries.read_class_filter(request.GET))
+    groups = list_class_groups(run, taxonomy_of(run.client_id), queries.read_class_filter(request.GET))
     return _json(PageOut(items=describe_classes(groups), next=None))
 
 

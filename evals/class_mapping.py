@@ -4,7 +4,7 @@ YAML (class-mapping/v1) in, a frozen mapping out; pure.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -54,6 +54,10 @@ class Rule:
     title: str = ""
     label: str = ""
 
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        return (self.key, self.suite, self.title, self.label)
+
     def matches(self, scenario: Described) -> bool:
         asked = ((self.key, scenario.key), (self.suite, scenario.suite), (self.title, scenario.title))
         if not all(matches_pattern(pattern, text) for pattern, text in asked if pattern):
@@ -71,30 +75,54 @@ class Mapping:
         """Short name of this very text; '' for none."""
         return self.sha256[:12]
 
+    def rules_without(self, taxonomy: Taxonomy) -> list[tuple[int, str]]:
+        """Return the rules, counted from 1, whose class this taxonomy lacks: they are passed over."""
+        return [
+            (number, rule.class_id)
+            for number, rule in enumerate(self.rules, 1)
+            if rule.class_id != UNCLASSIFIED and taxonomy.find(rule.class_id) is None
+        ]
+
 
 def parse_mapping(content: bytes, taxonomy: Taxonomy) -> Mapping:
     """Return the mapping that a YAML file holds. Raises DocumentRefused, which names every fault with its place."""
-    document = load_document(content, mapping_schema())
-    rules = document["rules"]
-    known = {failure.id for failure in taxonomy.classes} | {UNCLASSIFIED}
-    problems = [
-        Problem(
-            f"the taxonomy has no class {rule['class']!r}",
-            f"/rules/{place}/class",
-            line_at(content, ["rules", place, "class"]),
-            _ids(known),
-        )
-        for place, rule in enumerate(rules)
-        if rule["class"] not in known
-    ]
+    mapping = read_mapping(content)
+    problems = [*_unknown_classes(mapping, taxonomy, content), *_idle_rules(mapping, content)]
     if problems:
         raise DocumentRefused(problems)
-    made = (Rule(rule["class"], *(rule.get(name, "") for name in CONDITIONS)) for rule in rules)
+    return mapping
+
+
+def read_mapping(content: bytes) -> Mapping:
+    """Return a mapping whose classes the taxonomy need not know: it was stored under an earlier one."""
+    document = load_document(content, mapping_schema())
+    made = (Rule(rule["class"], *(rule.get(name, "") for name in CONDITIONS)) for rule in document["rules"])
     return Mapping(tuple(made), content_sha256(content))
 
 
-def _ids(known: Iterable[str]) -> str:
-    return "one of " + ", ".join(sorted(known))
+def _unknown_classes(mapping: Mapping, taxonomy: Taxonomy, content: bytes) -> Iterator[Problem]:
+    known = {failure.id for failure in taxonomy.classes} | {UNCLASSIFIED}
+    for place, rule in enumerate(mapping.rules):
+        if rule.class_id not in known:
+            message = f"the taxonomy has no class {rule.class_id!r}"
+            line = line_at(content, ["rules", place, "class"])
+            yield Problem(message, f"/rules/{place}/class", line, "one of " + ", ".join(sorted(known)))
+
+
+def _idle_rules(mapping: Mapping, content: bytes) -> Iterator[Problem]:
+    """Yield rules that ask nothing, and those that could never decide: an earlier rule asks the same."""
+    first: dict[tuple[str, ...], int] = {}
+    for place, rule in enumerate(mapping.rules):
+        asked = tuple(pattern.lower() for pattern in rule.patterns)
+        earlier = first.setdefault(asked, place)
+        if not any(asked):
+            message = "the rule has no condition"
+        elif earlier != place:
+            message = f"rule {earlier + 1} has the same conditions, so this one would never decide"
+        else:
+            continue
+        expected = "one or more of " + ", ".join(CONDITIONS) if not any(asked) else "another condition"
+        yield Problem(message, f"/rules/{place}", line_at(content, ["rules", place]), expected)
 
 
 @lru_cache(maxsize=1)
@@ -113,6 +141,7 @@ class Classifier:
         self.mapping = mapping
         self.chosen = chosen or {}
         self._known = {failure.id for failure in taxonomy.classes}
+        self._rules = [r for r in mapping.rules if r.class_id in self._known or r.class_id == UNCLASSIFIED]
         self._by_source = dict(_sources(taxonomy))
 
     def classify(self, scenario: Described) -> tuple[str, ClassOrigin]:
@@ -121,22 +150,24 @@ class Classifier:
             return chosen, ClassOrigin.PERSON
         if scenario.told in self._known:
             return scenario.told, ClassOrigin.ARTIFACT
-        for rule in self.mapping.rules:
+        for rule in self._rules:
             if rule.matches(scenario):
                 return rule.class_id, ClassOrigin.MAPPING
         for label in scenario.all_labels:
-            if found := self._by_source.get(label.lower()):
+            if found := self._by_source.get(label.lower().removeprefix("owasp:")):
                 return found, ClassOrigin.ARTIFACT
         return (scenario.told, ClassOrigin.ARTIFACT) if scenario.told else (UNCLASSIFIED, ClassOrigin.NONE)
 
 
 def _sources(taxonomy: Taxonomy) -> Iterator[tuple[str, str]]:
-    """Yield what an artifact may write for a source, `LLM01:2026`, and its class. Frameworks renumber, so an id
-    without its edition says nothing; one that two classes share says nothing either."""
+    """Yield what an artifact may write for a source, `LLM01:2026` or `owasp:llm:2026:LLM01`, and its class. Frameworks
+    renumber, so an id without its edition says nothing; one that two classes share says nothing either."""
     classes: dict[str, set[str]] = {}
     for failure in taxonomy.classes:
         for source in failure.sources:
-            classes.setdefault(f"{source.id}:{source.edition}".lower(), set()).add(failure.id)
+            framework = source.framework.rstrip("0123456789")  # LLM25 is LLM in its edition of 2025
+            for name in (f"{source.id}:{source.edition}", f"{framework}:{source.edition}:{source.id}"):
+                classes.setdefault(name.lower(), set()).add(failure.id)
             if source.framework in PLUGINS:  # a plug-in's name stays the same from version to version
                 classes.setdefault(source.id.lower(), set()).add(failure.id)
     return ((name, min(found)) for name, found in classes.items() if len(found) == 1)

@@ -11,7 +11,7 @@ from evals.measures.counts import AttemptCounts, Counts, sum_counts
 from evals.measures.summary import Measure
 from evals.models import Attempt, ClassResult, Definition, Run
 from evals.records import Category, Outcome
-from evals.taxonomy import shipped_taxonomy
+from evals.taxonomy import Taxonomy
 
 MOST_LINES = 50  # of one class on a page
 
@@ -39,6 +39,7 @@ class ClassGroup:
 
     class_id: str
     title: str
+    summary: str
     is_known: bool
     lines: tuple[ClassLine, ...]
     attempts: AttemptCounts
@@ -71,15 +72,15 @@ class ClassFilter:
     class_id: str = ""
 
 
-def list_class_groups(run: Run, chosen: ClassFilter | None = None) -> list[ClassGroup]:
-    """Return the run's class results, worst first. Three queries, whatever the run's size."""
+def list_class_groups(run: Run, taxonomy: Taxonomy, chosen: ClassFilter | None = None) -> list[ClassGroup]:
+    """Return the run's class results, worst first; the taxonomy gives them titles. Three queries, whatever its size."""
     chosen = chosen or ClassFilter()
     results = [r for r in _list_results(run, chosen) if _holds(r, chosen.category)]
     attempts = _count_attempts(run, chosen)
     by_class: dict[str, list[ClassResult]] = {}
     for result in results:
         by_class.setdefault(result.class_id, []).append(result)
-    groups = [_make_group(class_id, found, attempts) for class_id, found in by_class.items()]
+    groups = [_make_group(class_id, found, attempts, taxonomy) for class_id, found in by_class.items()]
     return sorted(groups, key=lambda g: (-g.counts.failed, -g.counts.error, -g.counts.unknown, g.title))
 
 
@@ -114,15 +115,18 @@ def _count_attempts(run: Run, chosen: ClassFilter) -> dict[str, AttemptCounts]:
     }
 
 
-def _make_group(class_id: str, results: list[ClassResult], attempts: dict[str, AttemptCounts]) -> ClassGroup:
+def _make_group(
+    class_id: str, results: list[ClassResult], attempts: dict[str, AttemptCounts], taxonomy: Taxonomy
+) -> ClassGroup:
     lines: dict[tuple[object, ...], list[ClassResult]] = {}
     for result in results:
         lines.setdefault(_line_key(result), []).append(result)
-    failure_class = shipped_taxonomy().find(class_id)
+    failure_class = taxonomy.find(class_id)
     made = [_make_line(found) for found in lines.values()]
     return ClassGroup(
         class_id=class_id,
         title=failure_class.title if failure_class else ("Unclassified" if class_id == "unclassified" else class_id),
+        summary=failure_class.summary if failure_class else "",
         is_known=failure_class is not None,
         lines=tuple(sorted(made, key=lambda line: (line.definition.indicator.name, -line.measure.counts.failed))),
         attempts=attempts.get(class_id, AttemptCounts()),

@@ -1,29 +1,35 @@
-"""An agent's classifier as the database has it: the taxonomy, the latest mapping, what people chose."""
+"""An agent's classifier as the database has it: the client's taxonomy, the latest mapping, what people chose."""
 
-import uuid
 from functools import lru_cache
 
-from evals.class_mapping import Classifier, Mapping, parse_mapping
-from evals.models import ClassMapping, Scenario
-from evals.taxonomy import shipped_taxonomy
+from evals.class_mapping import Classifier, Mapping, read_mapping
+from evals.models import Agent, ClassMapping, Scenario
+from evals.taxonomies_store import taxonomy_of
+from evals.taxonomy import Taxonomy
 
 
-def latest_mapping(agent_id: uuid.UUID) -> ClassMapping | None:
-    return ClassMapping.objects.filter(agent=agent_id).order_by("-number").first()
+def latest_mapping(agent: Agent) -> ClassMapping | None:
+    return ClassMapping.objects.filter(agent=agent).order_by("-number").first()
 
 
-def mapping_of(agent_id: uuid.UUID) -> Mapping:
-    stored = latest_mapping(agent_id)
+def mapping_of(agent: Agent) -> Mapping:
+    """Return the rules as they were stored; the taxonomy may know less by now."""
+    stored = latest_mapping(agent)
     return _parse(stored.source) if stored else Mapping()
 
 
-def classifier_of(agent_id: uuid.UUID, suite: str, mapping: Mapping | None = None) -> Classifier:
-    """Return the classifier for scenarios of a suite; with another mapping than the stored one to try it out."""
-    chosen = Scenario.objects.filter(agent=agent_id, suite=suite).exclude(class_id="")
-    rules = mapping_of(agent_id) if mapping is None else mapping
-    return Classifier(shipped_taxonomy(), rules, dict(chosen.order_by().values_list("key", "class_id")))
+def classifier_of(
+    agent: Agent, suite: str, *, mapping: Mapping | None = None, taxonomy: Taxonomy | None = None
+) -> Classifier:
+    """Return the classifier for scenarios of a suite; with another mapping or taxonomy than holds to try it out."""
+    chosen = Scenario.objects.filter(agent=agent, suite=suite).exclude(class_id="")
+    return Classifier(
+        taxonomy or taxonomy_of(agent.client_id),
+        mapping_of(agent) if mapping is None else mapping,
+        dict(chosen.order_by().values_list("key", "class_id")),
+    )
 
 
 @lru_cache(maxsize=64)
 def _parse(source: str) -> Mapping:
-    return parse_mapping(source.encode(), shipped_taxonomy())
+    return read_mapping(source.encode())

@@ -5,7 +5,6 @@ its own. Whatever a lost task leaves behind is found by what the rows say, so it
 """
 
 import uuid
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import batched
@@ -13,13 +12,16 @@ from itertools import batched
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from evals.class_mapping import Classifier, ClassOrigin, Described, Mapping, labels_of, parse_mapping
+from evals.aggregates import reclassify_aggregates
+from evals.class_mapping import Classifier, ClassOrigin, Described, labels_of, parse_mapping
 from evals.class_results import TOTALS, count_class_results, count_totals
 from evals.classifiers import classifier_of, latest_mapping, mapping_of
 from evals.models import Agent, Attempt, ClassMapping, Evaluation, Intake, Run, RunScenario, Scenario
 from evals.rows import category_mask
-from evals.taxonomy import shipped_taxonomy
+from evals.taxonomies_store import taxonomy_of
+from evals.taxonomy import UNCLASSIFIED
 from reliability.audit import record_change
+from reliability.errors import AppError, Conflict
 from reliability.models import User
 
 MOST_AT_ONCE = 500
@@ -27,75 +29,80 @@ MOST_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One scenario of a run whose class becomes another one."""
+    """One scenario of a run whose class becomes another one, or its origin does."""
 
     scenario: RunScenario
     class_id: str
     by: ClassOrigin
 
 
-@dataclass(frozen=True, slots=True)
-class Previewed:
-    """What rules would change: scenarios by name with the number of runs, the commonest first."""
-
-    key: str
-    suite: str
-    before: str
-    after: str
-    runs: int
-
-
-def preview_mapping(agent: Agent, mapping: Mapping) -> list[Previewed]:
-    """Return what the rules would change in stored runs; nothing is written."""
-    found: Counter[tuple[str, str, str, str]] = Counter()
-    classifiers: dict[str, Classifier] = {}
-    for run in _runs_of(agent):
-        if run.suite not in classifiers:
-            classifiers[run.suite] = classifier_of(agent.pk, run.suite, mapping)
-        for change in _changes(run, classifiers[run.suite]):
-            found[change.scenario.key, run.suite, change.scenario.class_id, change.class_id] += 1
-    return [Previewed(*names, runs) for names, runs in found.most_common()]
-
-
 @transaction.atomic
-def save_mapping(agent: Agent, source: str, *, by: User) -> ClassMapping:
-    """Store a new version of the rules. Raises DocumentRefused; the caller enqueues the counting."""
+def save_mapping(agent: Agent, source: str, *, by: User, instead_of: int | None = None) -> ClassMapping:
+    """Store a new version of the rules; the caller enqueues the counting.
+
+    `instead_of` is the number of the version that the person saw, 0 for none. Raises DocumentRefused for the text
+    and Conflict if another version holds by now.
+    """
     source = source.replace("\r\n", "\n")
-    mapping = parse_mapping(source.encode(), shipped_taxonomy())
+    mapping = parse_mapping(source.encode(), taxonomy_of(agent.client_id))
     Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)  # two people may save at once; uploads need not wait
-    latest = latest_mapping(agent.pk)
+    latest = latest_mapping(agent)
+    number = latest.number if latest else 0
+    if instead_of is not None and instead_of != number:
+        raise Conflict(f"Meanwhile version {number} was saved; your text was not. Preview it against the new rules.")
     if latest and latest.sha256 == mapping.sha256:
         return latest
-    made = ClassMapping.objects.create(
-        agent=agent, number=latest.number + 1 if latest else 1, source=source, sha256=mapping.sha256, by=by
-    )
+    made = ClassMapping.objects.create(agent=agent, number=number + 1, source=source, sha256=mapping.sha256, by=by)
     record_change(agent.client, "class_mapping.saved", agent, by=by, number=made.number, sha256=made.sha256)
     return made
 
 
 @transaction.atomic
-def choose_class(scenario: Scenario, class_id: str, *, by: User) -> None:
-    """Note the class that a person gives a scenario of the agent, '' to leave it to artifact and rules again."""
+def choose_class(scenario: Scenario, class_id: str, *, by: User, reason: str = "") -> None:
+    """Note the class that a person gives a scenario of the agent, '' to leave it to artifact and rules again.
+
+    Raises AppError for a class that the client's taxonomy lacks. The caller enqueues the counting.
+    """
+    taxonomy = taxonomy_of(scenario.agent.client_id)
+    if class_id not in ("", UNCLASSIFIED) and taxonomy.find(class_id) is None:
+        raise AppError("Choose one of the classes.", code="class_unknown")
     before = scenario.class_id
     scenario.class_id = class_id
     scenario.save(update_fields=["class_id"])
-    record_change(
-        scenario.agent.client, "scenario.reclassified", scenario, by=by, key=scenario.key, before=before, after=class_id
-    )
+    words = {"key": scenario.key, "before": before, "after": class_id, "reason": reason.strip()[:2000]}
+    record_change(scenario.agent.client, "scenario.reclassified", scenario, by=by, **words)
+
+
+def runs_with_classes(agent: Agent) -> QuerySet[Run]:
+    return Run.objects.filter(agent=agent, intake__in=[Intake.OPEN, Intake.CLOSED])
 
 
 def list_runs_behind(agent: Agent) -> QuerySet[Run]:
-    """Return the agent's runs whose classes are not yet those of the latest rules and of what people chose."""
+    """Return the agent's runs whose classes are not yet those of the taxonomy, the rules and what people chose."""
     scenarios = RunScenario.objects.filter(run=OuterRef("pk"), scenario__isnull=False)
     unheard = scenarios.exclude(scenario__class_id="").exclude(class_id=F("scenario__class_id"))
     withdrawn = scenarios.filter(scenario__class_id="", class_by=ClassOrigin.PERSON)
-    old = ~Q(mapping_version=mapping_of(agent.pk).version, taxonomy_version=shipped_taxonomy().name)
-    behind = old | Exists(unheard) | Exists(withdrawn)
-    return _runs_of(agent).filter(behind)
+    return runs_with_classes(agent).filter(_of_old_rules(agent) | Exists(unheard) | Exists(withdrawn))
 
 
-def _runs_of(agent: Agent) -> QuerySet[Run]:
-    return Run.objects.filter(agent=agent, intake__in=[Intake.OPEN, Intake.CLOSED])
+def _of_old_rules(agent: Agent) -> Q:
+    now = Q(mapping_version=mapping_of(agent).version, taxonomy_version=taxonomy_of(agent.client_id).name)
+    return ~now
+
+
+def list_agents_behind() -> list[uuid.UUID]:
+    """Return agents of which some run has not heard of a change: the task that should have counted it was lost."""
+    agents = Agent.objects.select_related("client")
+    return [agent.pk for agent in agents if _is_behind(agent)]
+
+
+def _is_behind(agent: Agent) -> bool:
+    """Look first at what is cheap: the versions that runs name, before what their scenarios say."""
+    if runs_with_classes(agent).filter(_of_old_rules(agent)).exists():
+        return True
+    chosen = Scenario.objects.filter(agent=agent).exclude(class_id="")
+    once_chosen = RunScenario.objects.filter(class_by=ClassOrigin.PERSON, scenario__agent=agent)
+    return (chosen.exists() or once_chosen.exists()) and list_runs_behind(agent).exists()
 
 
 def reclassify_runs(agent_id: uuid.UUID) -> int:
@@ -107,51 +114,68 @@ def reclassify_runs(agent_id: uuid.UUID) -> int:
     return len(ids)
 
 
-def list_agents_behind() -> list[uuid.UUID]:
-    """Return agents with rules or chosen classes of which some run has not heard: their task was lost."""
-    has_rules = Exists(ClassMapping.objects.filter(agent=OuterRef("pk")))
-    has_chosen = Exists(Scenario.objects.filter(agent=OuterRef("pk")).exclude(class_id=""))
-    agents = Agent.objects.filter(has_rules | has_chosen)
-    return [agent.pk for agent in agents if list_runs_behind(agent).exists()]
-
-
 @transaction.atomic
 def _reclassify_run(agent: Agent, run_id: uuid.UUID) -> None:
     run = Run.objects.select_for_update().get(pk=run_id)
-    classifier = classifier_of(agent.pk, run.suite)
-    changes = list(_changes(run, classifier))
-    run.mapping_version, run.taxonomy_version = classifier.mapping.version, classifier.taxonomy.name
-    _store_changes(run, changes, classifier)
-    if changes:
+    classifier = classifier_of(agent, run.suite)
+    taxonomy = classifier.taxonomy
+    other_taxonomy = run.taxonomy_version != taxonomy.name
+    before = {"taxonomy_before": run.taxonomy_version, "mapping_before": run.mapping_version}
+    changes = list(list_changes(run, classifier))
+    _store_changes(changes)
+    recounted = _store_categories(run, None if other_taxonomy else {c.class_id for c in changes}, classifier)
+    of_counts = reclassify_aggregates(run, classifier)
+    run.mapping_version, run.taxonomy_version = classifier.mapping.version, taxonomy.name
+    if changes or recounted or of_counts:
         count_class_results(run)
         count_totals(run)
     run.save(update_fields=["mapping_version", "taxonomy_version", *TOTALS])
-    if changes:
+    if changes or recounted or of_counts:
+        words = {"taxonomy": run.taxonomy_version, "mapping": run.mapping_version, **before}
         record_change(
-            agent.client, "run.reclassified", run, by=None, scenarios=len(changes), mapping=run.mapping_version
+            agent.client,
+            "run.reclassified",
+            run,
+            by=None,
+            scenarios=len(changes),
+            evaluations=recounted,
+            counts=of_counts,
+            **words,
         )
 
 
-def _changes(run: Run, classifier: Classifier) -> Iterator[Change]:
+def list_changes(run: Run, classifier: Classifier) -> Iterator[Change]:
+    """Yield what the classifier says otherwise than the run's rows do."""
     scenarios = RunScenario.objects.filter(run=run).only("key", "title", "class_id", "class_told", "class_by", "extras")
     for scenario in scenarios.iterator(chunk_size=2_000):
-        described = Described(
-            scenario.key, run.suite, scenario.title, scenario.class_told, labels_of(scenario.extras or {})
-        )
-        class_id, by = classifier.classify(described)
-        if (class_id, by) != (scenario.class_id, scenario.class_by):
-            yield Change(scenario, class_id, by)
+        if change := find_change(scenario, run.suite, classifier):
+            yield change
 
 
-def _store_changes(run: Run, changes: Iterable[Change], classifier: Classifier) -> None:
-    """Rewrite the run's own rows: the scenario's class, and the categories of evaluations that took them from it."""
+def find_change(scenario: RunScenario, suite: str, classifier: Classifier) -> Change | None:
+    described = Described(scenario.key, suite, scenario.title, scenario.class_told, labels_of(scenario.extras or {}))
+    class_id, by = classifier.classify(described)
+    return Change(scenario, class_id, by) if (class_id, by) != (scenario.class_id, scenario.class_by) else None
+
+
+def _store_changes(changes: Iterable[Change]) -> None:
     by_target: dict[tuple[str, ClassOrigin], list[int]] = {}
     for change in changes:
         by_target.setdefault((change.class_id, change.by), []).append(change.scenario.pk)
     for (class_id, by), scenario_ids in by_target.items():
-        mask = category_mask(classifier.taxonomy, class_id)
         for ids in batched(scenario_ids, MOST_AT_ONCE, strict=False):
             RunScenario.objects.filter(pk__in=ids).update(class_id=class_id, class_by=by)
-            attempts = Attempt.objects.filter(run=run, scenario__in=ids).values("pk")
-            of_class = Evaluation.objects.filter(run=run, categories_from_artifact=False, attempt__in=attempts)
-            of_class.update(categories=mask)
+
+
+def _store_categories(run: Run, class_ids: set[str] | None, classifier: Classifier) -> int:
+    """Give evaluations that took their categories from their scenario's class those of these classes (None = all);
+    return how many have others now."""
+    if class_ids is None:
+        class_ids = set(RunScenario.objects.filter(run=run).order_by().values_list("class_id", flat=True).distinct())
+    changed = 0
+    for class_id in sorted(class_ids):
+        mask = category_mask(classifier.taxonomy, class_id)
+        attempts = Attempt.objects.filter(run=run, scenario__class_id=class_id).values("pk")
+        of_class = Evaluation.objects.filter(run=run, categories_from_artifact=False, attempt__in=attempts)
+        changed += of_class.exclude(categories=mask).update(categories=mask)
+    return changed

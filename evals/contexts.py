@@ -35,6 +35,7 @@ from evals.records import Origin
 from evals.run_rows import list_run_rows
 from evals.scenario_results import compare
 from evals.schemas import DifferenceOut
+from evals.taxonomy import Taxonomy
 from reliability.access import Standing
 
 # What a reader wants to know first about a comparison.
@@ -128,12 +129,12 @@ class RunPage:
         return any(group.single is None for group in self.groups)
 
 
-def run_page(standing: Standing, run: Run, chosen: ClassFilter) -> RunPage:
+def run_page(standing: Standing, run: Run, chosen: ClassFilter, taxonomy: Taxonomy) -> RunPage:
     adversarial = list(run.scenarios.filter(adversarial=True).order_by("key").values_list("key", "guards"))
     return RunPage(
         run=run,
         chosen=chosen,
-        groups=list_class_groups(run, chosen),
+        groups=list_class_groups(run, taxonomy, chosen),
         lines=list_run_rows([run])[0].lines,
         variants=list_variants(run),
         troubled=list_needing_a_person(run),

@@ -92,7 +92,7 @@ class RunWriter:
         self.is_part = bool(self.options.run) or record.shard_index is not None
         self.run = _make_run(self.job, record, self.options)
         self.run.format, self.run.parser_version = format, parser_version
-        classifier = classifier_of(self.run.agent_id, self.run.suite)
+        classifier = classifier_of(self.run.agent, self.run.suite)
         self.run.taxonomy_version = classifier.taxonomy.name
         self.run.mapping_version = classifier.mapping.version
         self.scenarios = ScenarioRegistry(self.run, classifier)
@@ -156,7 +156,7 @@ class RunWriter:
     def count(self) -> Run:
         """Count class results and totals of what was written; call it in the last transaction."""
         run = self._written()
-        store_aggregates(run, self.aggregates, self.scenarios.classifier.taxonomy, self.definitions)
+        store_aggregates(run, self.aggregates, self.scenarios.classifier, self.definitions)
         count_class_results(run)
         count_totals(run)
         run.intake = Intake.CLOSED

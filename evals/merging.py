@@ -171,14 +171,8 @@ def _point_at_known_scenarios(part: Run, whole: Run) -> None:
 
 
 def _add_aggregate(counted: ClassResult, whole: Run) -> None:
-    same = ClassResult.objects.filter(
-        run=whole,
-        aggregate=True,
-        class_id=counted.class_id,
-        categories=counted.categories,
-        adversarial=counted.adversarial,
-        definition_id=counted.definition_id,
-        variant=counted.variant,
+    same = ClassResult.objects.filter(  # its class follows from these, whichever rules held when the part came
+        run=whole, aggregate=True, definition_id=counted.definition_id, variant=counted.variant
     )
     if same.update(**{name: F(name) + getattr(counted, name) for name in COUNTED}):
         counted.delete()

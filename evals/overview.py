@@ -13,6 +13,7 @@ from evals.measures.comparison import VERDICT_WORDS, Comparison, Verdict
 from evals.models import Agent, Import, ImportState, Run
 from evals.run_rows import RunRow, list_run_rows
 from evals.scenario_results import compare
+from evals.taxonomies_store import taxonomy_of
 from reliability.access import Standing
 from reliability.marks import TrendEvent, TrendPoint
 
@@ -62,7 +63,7 @@ def agent_overview(standing: Standing, agent: Agent) -> AgentOverview:
     alike = _list_alike(rows)
     return AgentOverview(
         rows=rows[:RECENT_RUNS],
-        groups=list_class_groups(runs[0]) if runs else [],
+        groups=list_class_groups(runs[0], taxonomy_of(agent.client_id)) if runs else [],
         change=_latest_change(runs),
         points=[_trend_point(row) for row in alike],
         events=_list_events(alike),

@@ -246,8 +246,6 @@ class AggregateRecord(Plain, frozen=True):
     unknown: int
     error: int = 0
     evaluator: EvaluatorRecord | None = None
-    class_id: str = ""
-    categories: frozenset[Category] | None = None  # None = the class's own
     variant: str = ""
 
 

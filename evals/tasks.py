@@ -6,6 +6,7 @@ from celery import shared_task
 from django.db import transaction
 
 from evals import classifying, importing, jobs, merging
+from evals.models import Agent
 
 
 @shared_task
@@ -41,6 +42,12 @@ def sweep_classes() -> None:
 def enqueue_reclassifying(agent_id: uuid.UUID) -> None:
     """Hand the counting to a worker once the new rule or word is committed."""
     transaction.on_commit(lambda: reclassify_runs.delay(agent_id=str(agent_id)))
+
+
+def enqueue_reclassifying_client(client_id: uuid.UUID) -> None:
+    """The same for all agents of a client."""
+    for agent_id in Agent.objects.filter(client=client_id).values_list("pk", flat=True):
+        enqueue_reclassifying(agent_id)
 
 
 def enqueue_import(import_id: uuid.UUID) -> None:

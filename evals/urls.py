@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from evals.views import agents, classes, imports, runs
+from evals.views import agents, classes, imports, runs, taxonomies
 
 run_urls: list[URLPattern | URLResolver] = [
     path("", runs.run, name="run"),
@@ -24,6 +24,7 @@ agent_urls: list[URLPattern | URLResolver] = [
 ]
 
 urlpatterns = [
+    path("<slug:client>/-/taxonomy/", taxonomies.taxonomy, name="taxonomy"),
     path("<slug:client>/-/agents/new/", agents.agent_create, name="agent-create"),
     path("<slug:client>/<slug:agent>/", include(agent_urls)),
 ]

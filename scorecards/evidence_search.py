@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from evals.models import Agent, Attempt, ClassResult, Run
-from evals.taxonomy import shipped_taxonomy
+from evals.taxonomies_store import taxonomy_of
 from scorecards.models import EvidenceItem, SourceType
 
 MOST = 6  # of each kind
@@ -36,8 +36,8 @@ class Chosen:
     @property
     def words(self) -> str:
         """Say what was picked: "Class Goal hijack of nightly"."""
-        if self.class_id:
-            return f"Class {shipped_taxonomy().title_of(self.class_id)} of {self.run}"
+        if self.run and self.class_id:
+            return f"Class {taxonomy_of(self.run.client_id).title_of(self.class_id)} of {self.run}"
         if self.attempt_number:
             return f"Attempt {self.attempt_number} of {self.run}"
         return f"Run {self.run}" if self.run else self.type.label
@@ -90,7 +90,7 @@ def _day(run: Run) -> str:
 
 def _find_classes(agent: Agent, query: str) -> list[Found]:
     runs = {run.pk: run for run in _latest_runs(agent)}
-    taxonomy = shipped_taxonomy()
+    taxonomy = taxonomy_of(agent.client_id)
     words = query.lower()
     pairs = ClassResult.objects.filter(run__in=runs).order_by().values_list("run", "class_id").distinct()
     named = [(runs[run_id], class_id, taxonomy.title_of(class_id)) for run_id, class_id in pairs]

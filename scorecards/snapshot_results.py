@@ -6,6 +6,7 @@ from evals.class_table import ClassLine, list_class_groups
 from evals.codes import set_of
 from evals.measures.counts import Counts
 from evals.models import Run
+from evals.taxonomies_store import taxonomy_of
 from scorecards.snapshot_reading import ArtifactPart, AttemptsPart, ClassPart, CountsPart, RunPart
 
 RUN_SAME = (
@@ -29,7 +30,7 @@ RUN_SAME = (
 
 
 def describe_run(run: Run) -> RunPart:
-    """Four queries: the class results, and the artifacts."""
+    """Five queries: the taxonomy, the class results, and the artifacts."""
     return RunPart(
         id=str(run.pk),
         name=str(run),
@@ -52,7 +53,7 @@ def describe_run(run: Run) -> RunPart:
         ],
         classes=[
             _describe_line(line, group.title, group.is_known)
-            for group in list_class_groups(run)
+            for group in list_class_groups(run, taxonomy_of(run.client_id))
             for line in group.lines
         ],
         **{name: getattr(run, name) for name in RUN_SAME},

@@ -1,7 +1,7 @@
 """What happened: agents, artifacts, imports, runs and their results."""
 
 from evals.models.agents import Agent, Definition, Indicator, ReasonCode, RiskTier
-from evals.models.classes import ClassMapping
+from evals.models.classes import ClassMapping, TaxonomyChoice, TaxonomyVersion
 from evals.models.imports import Artifact, Import, ImportState, Phase
 from evals.models.results import Attempt, AttemptDetail, ClassResult, Evaluation, EvaluationDetail, Step
 from evals.models.runs import Intake, MadeBy, Run, RunArtifact, RunKind, RunScenario, Scenario, Visibility
@@ -30,5 +30,7 @@ __all__ = [
     "RunScenario",
     "Scenario",
     "Step",
+    "TaxonomyChoice",
+    "TaxonomyVersion",
     "Visibility",
 ]

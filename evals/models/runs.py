@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evals.class_mapping import ClassOrigin
-from evals.fields import CodeField
+from evals.fields import CodeField, code_of
 from evals.models.agents import Agent
 from evals.models.counted import CountedModel
 from evals.models.imports import Artifact
@@ -99,7 +99,7 @@ class Run(CountedModel):
     extras = models.JSONField(default=dict)
     format = models.CharField(max_length=40, blank=True)
     parser_version = models.CharField(max_length=20, blank=True)
-    taxonomy_version = models.CharField(max_length=60, blank=True)
+    taxonomy_version = models.CharField(max_length=100, blank=True)  # its id and version, "default@1"
     mapping_version = models.CharField(max_length=60, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -205,6 +205,13 @@ class RunScenario(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "key"], name="run_scenario_unique")]
+        indexes = [  # the few that a sweep looks for
+            models.Index(
+                fields=["scenario"],
+                condition=models.Q(class_by=code_of(ClassOrigin.PERSON)),
+                name="run_scenario_by_person",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.title or self.key

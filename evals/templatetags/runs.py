@@ -30,7 +30,7 @@ from evals.measures.display import (
 )
 from evals.measures.intervals import Interval
 from evals.records import Containment, Decision, Fault, Finding, Outcome, Session
-from evals.taxonomy import shipped_taxonomy
+from evals.taxonomy import Taxonomy
 from reliability import marks
 
 register = template.Library()
@@ -240,11 +240,5 @@ def category_words(mask: int) -> str:
 
 
 @register.filter
-def class_title(class_id: str | None) -> str:
-    return shipped_taxonomy().title_of(class_id or "")
-
-
-@register.filter
-def class_summary(class_id: str) -> str:
-    found = shipped_taxonomy().find(class_id)
-    return found.summary if found else ""
+def class_title(class_id: str | None, taxonomy: Taxonomy) -> str:
+    return taxonomy.title_of(class_id or "")

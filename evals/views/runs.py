@@ -16,7 +16,7 @@ from evals.contexts import attempt_page, compare_page, run_page
 from evals.forms import RunForm
 from evals.models import Agent, Run
 from evals.records import Category, Containment, Outcome
-from evals.taxonomy import shipped_taxonomy
+from evals.taxonomies_store import taxonomy_of
 from reliability.access import Standing, enter_client, require_internal
 from reliability.htmx import render_page
 
@@ -33,11 +33,13 @@ def _get_run(request: HttpRequest, client: str, agent: str, run_id: uuid.UUID) -
 def run(request: HttpRequest, client: str, agent: str, run_id: uuid.UUID) -> HttpResponse:
     standing, subject = _get_run(request, client, agent, run_id)
     chosen = queries.read_class_filter(request.GET)
+    taxonomy = taxonomy_of(standing.client.pk)
     context = {
         "standing": standing,
         "agent": subject.agent,
         "run": subject,
-        "run_page": run_page(standing, subject, chosen),
+        "run_page": run_page(standing, subject, chosen, taxonomy),
+        "taxonomy": taxonomy,
         "categories": list(Category),
     }
     response = render_page(request, "evals/run.html", "classes", context)
@@ -75,6 +77,7 @@ def attempt_list(request: HttpRequest, client: str, agent: str, run_id: uuid.UUI
         "outcomes": list(Outcome),
         "containments": list(Containment),
         "classes": list_classes(subject),
+        "taxonomy": taxonomy_of(standing.client.pk),
         "variants": list_variants(subject),
         "following": chosen.query_string(after=page.next_cursor) if page.next_cursor else "",
     }
@@ -95,7 +98,7 @@ def attempt(request: HttpRequest, client: str, agent: str, run_id: uuid.UUID, nu
         "agent": subject.agent,
         "run": subject,
         "page": attempt_page(subject, found),
-        "classes": shipped_taxonomy().classes,
+        "taxonomy": taxonomy_of(standing.client.pk),
     }
     return render_page(request, "evals/attempt.html", "", context)
 
@@ -114,7 +117,13 @@ def run_compare(request: HttpRequest, client: str, agent: str) -> HttpResponse:
         b=request.GET.get("b", ""),
         whole=request.GET.get("whole", ""),
     )
-    context = {"standing": standing, "agent": subject, "page": page, "picked": request.GET.get("picked", "")}
+    context = {
+        "standing": standing,
+        "agent": subject,
+        "page": page,
+        "picked": request.GET.get("picked", ""),
+        "taxonomy": taxonomy_of(standing.client.pk),
+    }
     return render_page(request, "evals/run_compare.html", "", context)
 
 

@@ -2,7 +2,16 @@
 
 import pytest
 
-from evals.class_mapping import Classifier, ClassOrigin, Described, Mapping, labels_of, matches_pattern, parse_mapping
+from evals.class_mapping import (
+    Classifier,
+    ClassOrigin,
+    Described,
+    Mapping,
+    labels_of,
+    matches_pattern,
+    parse_mapping,
+    read_mapping,
+)
 from evals.strict_yaml import DocumentRefused
 from evals.taxonomy import shipped_taxonomy
 
@@ -145,3 +154,44 @@ def test_no_pattern_takes_forever():
 
 def test_labels_of_what_a_tool_keeps_beside():
     assert labels_of({"pluginId": "pii", "severity": "high", "strategyId": "base64", "owasp": 5}) == ("pii", "base64")
+
+
+@pytest.mark.parametrize(
+    ("rules", "message", "line"),
+    [
+        ("  - {class: goal_hijack}\n", "the rule has no condition", 3),
+        (
+            '  - {class: goal_hijack, key: "a*"}\n  - {class: fabrication, key: "A*"}\n',
+            "rule 1 has the same conditions, so this one would never decide",
+            4,
+        ),
+    ],
+)
+def test_a_rule_that_could_never_decide_is_named(rules, message, line):
+    (problem,) = problems(f"schema: class-mapping/v1\nrules:\n{rules}")
+    assert (problem.message, problem.line) == (message, line)
+
+
+@pytest.mark.parametrize(
+    ("word", "class_id"),
+    [
+        ("owasp:llm:2025:LLM01", "goal_hijack"),
+        ("LLM:2026:llm02", "data_exposure"),
+        ("owasp:LLM02:2025", "data_exposure"),
+        ("owasp:asi:2026:asi01", "goal_hijack"),
+        ("owasp:llm:01", "owasp:llm:01"),  # of no edition: which of them, nobody can say
+    ],
+)
+def test_ids_of_a_framework_in_their_long_form(word, class_id):
+    assert classify(Described("a", told=word), text="")[0] == class_id
+
+
+def test_rules_for_a_class_that_the_taxonomy_lost_are_passed_over():
+    text = """schema: class-mapping/v1
+rules:
+  - {class: lost_class, key: "inject*"}
+  - {class: fabrication, key: "*"}
+"""
+    mapping = read_mapping(text.encode())
+    assert mapping.rules_without(TAXONOMY) == [(1, "lost_class")]
+    assert Classifier(TAXONOMY, mapping).classify(Described("inject-1")) == ("fabrication", ClassOrigin.MAPPING)

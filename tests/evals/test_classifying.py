@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
-from evals import classifying
+from evals import class_preview, classifying
 from evals.class_mapping import ClassOrigin, parse_mapping
+from evals.class_preview import preview_classes
+from evals.classifiers import classifier_of
 from evals.models import Agent, ClassMapping, ClassResult, Evaluation, Run, RunScenario, Scenario
 from evals.strict_yaml import DocumentRefused
 from evals.taxonomy import shipped_taxonomy
+from reliability.errors import AppError, Conflict
 from reliability.models import AuditEntry, User
 from tests.run_documents import attempt, document, import_document, import_file
 
@@ -71,7 +74,7 @@ def test_the_next_import_uses_the_rules(run: Run, agent: Agent, alice: User) -> 
     _save(agent, alice)
     later = import_document(agent, document("r2", attempt("inject-2")), alice)
     assert _classes(later) == {"inject-2": ("goal_hijack", "mapping")}
-    assert later.mapping_version == classifying.latest_mapping(agent.pk).sha256[:12]  # type: ignore[union-attr]
+    assert later.mapping_version == classifying.latest_mapping(agent).sha256[:12]  # type: ignore[union-attr]
 
 
 def test_what_a_person_chose_stands_above_rules_and_later_imports(run: Run, agent: Agent, alice: User) -> None:
@@ -115,8 +118,12 @@ def test_the_same_rules_again_are_no_new_version(run: Run, agent: Agent, alice: 
 
 def test_a_preview_writes_nothing(run: Run, agent: Agent, alice: User) -> None:
     import_document(agent, document("r2", attempt("inject-1")), alice)
-    found = classifying.preview_mapping(agent, parse_mapping(RULES.encode(), shipped_taxonomy()))
-    assert [(c.key, c.before, c.after, c.runs) for c in found] == [("inject-1", "unclassified", "goal_hijack", 2)]
+    mapping = parse_mapping(RULES.encode(), shipped_taxonomy())
+    found = preview_classes([agent], lambda agent, suite: classifier_of(agent, suite, mapping=mapping))
+    assert [(c.key, c.before, c.after, c.runs, c.evaluations) for c in found.changes] == [
+        ("inject-1", "unclassified", "goal_hijack", 2, 2)
+    ]
+    assert (found.total, found.runs, found.is_whole) == (1, 2, True)
     assert _classes(run)["inject-1"] == ("unclassified", "none")
 
 
@@ -148,3 +155,54 @@ def test_a_red_team_plug_in_gives_the_class(agent: Agent, alice: User) -> None:
     assert job.run is not None
     (scenario,) = RunScenario.objects.filter(run=job.run)
     assert (scenario.class_id, scenario.class_by, scenario.adversarial) == ("data_exposure", ClassOrigin.ARTIFACT, True)
+
+
+def test_a_preview_of_much_looks_at_the_newest_runs_and_says_so(
+    run: Run, agent: Agent, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Run.objects.filter(pk=run.pk).update(at="2026-01-01T00:00:00Z")
+    import_document(agent, document("r2", attempt("inject-2")), alice)
+    monkeypatch.setattr(class_preview, "MOST_SCENARIOS", 1)
+    mapping = parse_mapping(RULES.encode(), shipped_taxonomy())
+    found = preview_classes([agent], lambda agent, suite: classifier_of(agent, suite, mapping=mapping))
+    assert [change.key for change in found.changes] == ["inject-2"]
+    assert (found.runs, found.is_whole) == (1, False)
+
+
+def test_who_saves_over_what_another_saved_meanwhile_is_told(agent: Agent, alice: User) -> None:
+    classifying.save_mapping(agent, RULES, by=alice, instead_of=0)
+    with pytest.raises(Conflict, match="Meanwhile version 1 was saved"):
+        classifying.save_mapping(agent, RULES + "# mine\n", by=alice, instead_of=0)
+    assert ClassMapping.objects.count() == 1
+
+
+def test_a_choice_keeps_its_reason_and_must_be_a_class(run: Run, alice: User) -> None:
+    scenario = Scenario.objects.get(key="own")
+    with pytest.raises(AppError):
+        classifying.choose_class(scenario, "nonsense", by=alice)
+    classifying.choose_class(scenario, "fabrication", by=alice, reason="read the transcript")
+    entry = AuditEntry.objects.order_by("-number").first()
+    assert entry is not None
+    assert entry.payload["reason"] == "read the transcript"
+    scenario.refresh_from_db()
+    assert scenario.class_id == "fabrication"
+
+
+def test_a_word_withdrawn_is_found_though_its_task_was_lost(run: Run, agent: Agent, alice: User) -> None:
+    scenario = Scenario.objects.get(key="own")
+    classifying.choose_class(scenario, "fabrication", by=alice)
+    classifying.reclassify_runs(agent.pk)
+    assert classifying.list_agents_behind() == []
+    classifying.choose_class(scenario, "", by=alice)
+    assert classifying.list_agents_behind() == [agent.pk]
+
+
+def test_counts_without_evaluations_follow_the_rules_by_what_was_measured(agent: Agent, alice: User) -> None:
+    run = import_file(agent, "agent-reliability/report.json", alice)
+    indicators = set(ClassResult.objects.filter(run=run).values_list("definition__indicator__name", flat=True))
+    label = sorted(indicators)[0]
+    _save(agent, alice, f'schema: class-mapping/v1\nrules:\n  - {{class: task_not_done, label: "{label}"}}\n')
+    named = ClassResult.objects.get(run=run, definition__indicator__name=label)
+    assert (named.class_id, named.aggregate, named.categories) == ("task_not_done", True, 8)
+    run.refresh_from_db()
+    assert run.counts.total == sum(_results(run).values())

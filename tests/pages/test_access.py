@@ -71,6 +71,7 @@ PAGES: dict[str, tuple[Any, ...]] = {
     "attempt": MEMBERS,
     "scenario-class": INTERNAL,
     "class-mapping": MEMBERS,
+    "taxonomy": MEMBERS,
     "artifact-download": UPLOADERS,
     "upload": UPLOADERS,
     "import": OWN_IMPORT,

@@ -25,7 +25,7 @@ def test_agent_query_count(
     # session, user; client, membership; agent
     # reviews: agents of the client, their last run, what is published, open steps; fact checks that wait
     # runs, their measurements; class results and attempts of the latest
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         browser.get(URL)
 
 

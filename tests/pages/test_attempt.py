@@ -34,7 +34,7 @@ def test_attempt_list_query_count(
     browser, address = sign_in(alice), f"{run.get_absolute_url()}attempts/"
 
     # session, user; client, assignment; agent; run; attempts, their evaluations; classes, variants
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         answer = browser.get(address)
 
     assert answer.content.decode().count('class="lead"') == attempts
@@ -50,7 +50,7 @@ def test_attempt_query_count(
     browser, address = sign_in(alice), f"{run.get_absolute_url()}attempts/"
 
     # session, user; client, assignment; agent; run; attempt; steps; evaluations; neighbours before and after
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         answer = browser.get(f"{address}1/")
 
     assert answer.content.decode().count("<code>look_up</code>") == steps

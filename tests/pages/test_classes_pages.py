@@ -93,8 +93,10 @@ def test_a_person_changes_the_class_of_a_scenario(
 def test_a_class_that_is_none_is_not_taken(alice: User, agent: Agent) -> None:
     run = import_document(agent, document("r", attempt("a")), alice)
     place = [agent.client.slug, agent.slug, run.pk, 1]
-    answer = _as(alice).post(reverse("scenario-class", args=place), {"class_id": "nonsense"}, follow=True)
+    answer = _as(alice).post(reverse("scenario-class", args=place), {"class_id": "nonsense", "reason": "I say so"})
+    assert answer.status_code == 422
     assert "Choose one of the classes." in answer.content.decode()
+    assert "I say so" in answer.content.decode()
     assert Scenario.objects.get().class_id == ""
 
 
@@ -106,3 +108,12 @@ def test_an_internal_run_reaches_no_client_by_the_count(alice: User, bob: User, 
 
     type(run).objects.update(visibility="client")
     assert "1 run is not yet counted" in " ".join(_as(bob).get(_address(agent)).content.decode().split())
+
+
+def test_a_text_made_over_an_older_version_is_not_saved_and_not_lost(alice: User, agent: Agent) -> None:
+    _post(alice, agent, source=RULES, save="1", instead_of="0")
+    answer = _post(alice, agent, source=RULES + "# mine", save="1", instead_of="0")
+    assert answer.status_code == 409
+    assert "Meanwhile version 1 was saved" in answer.content.decode()
+    assert "# mine" in answer.content.decode()
+    assert ClassMapping.objects.count() == 1

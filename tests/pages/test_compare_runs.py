@@ -141,5 +141,5 @@ def test_comparison_query_count(
 
     # session, user; client, assignment; agent; run A, run B
     # of each run: judged by, attempts per scenario, its definitions; the runs to choose from
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         browser.get(f"{URL}?a={a.pk}&b={b.pk}")

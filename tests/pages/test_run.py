@@ -34,7 +34,7 @@ def test_run_query_count(
     # session, user; client, assignment; agent; run
     # adversarial scenarios; class results, attempts per class; measurements; variants
     # failed, errored and unknown attempts, their evaluations; contained attempts; differences; artifacts; previous run
-    with django_assert_num_queries(19):
+    with django_assert_num_queries(20):
         browser.get(address)
 
 
