@@ -7,6 +7,7 @@ from typing import Any
 
 from evals.parsers.cases import Ordinals, Tally, as_milliseconds, counted, facts_of
 from evals.parsers.checked import Place
+from evals.parsers.inspect_results import Scored
 from evals.parsers.inspect_steps import steps_of, text_of
 from evals.parsers.reading import Cleaner, Limits, member
 from evals.parsers.values import as_count, as_id, as_number, parse_loose_time
@@ -24,6 +25,7 @@ from evals.records import (
 
 CANCELLED = "Cancelled via cancel scope"
 MODEL_GRADED = "model_graded"
+UNSCORED = "unscored"
 EXPECTATIONS = {expectation.value: expectation for expectation in Expectation}
 WORDS = {
     "C": (Outcome.PASS, ""),
@@ -36,14 +38,15 @@ WORDS = {
 class SampleReader:
     """Reads the samples of one log, in their order."""
 
-    def __init__(self, evaluation: dict[str, Any], limits: Limits) -> None:
+    def __init__(self, evaluation: dict[str, Any], params: dict[str, Any], limits: Limits) -> None:
         self.cleaner = Cleaner(limits)
         self.tally = Tally("Inspect")
         self.task = as_id(evaluation.get("task"), limit=90)
         self.version = as_id(evaluation.get("task_version"))
         self.model = as_id(evaluation.get("model"))
-        self.options = _scorer_options(evaluation)
+        self.options = _scorer_options(evaluation, params)
         self.attempts = 0
+        self.scored = Scored()
         self._ordinals = Ordinals()
         self._declared: set[str] = set()
         self._repeated = 0
@@ -68,7 +71,7 @@ class SampleReader:
         ordinal = self._ordinals.take(key, self.model, wanted=epoch if epoch < 2**31 else None)
         self._repeated += ordinal != epoch
         self.attempts += 1
-        judged = self.tally.evaluations(self._evaluations(sample, place, facts.categories))
+        judged = self.tally.evaluations(self._evaluations(sample, key, place, facts.categories))
         yield self._attempt(sample, key, ordinal, where, judged)
 
     def _key(self, sample: dict[str, Any], place: Place) -> str:
@@ -115,7 +118,7 @@ class SampleReader:
 
     # -- judgements
 
-    def _evaluations(self, s: dict[str, Any], place: Place, categories: Any) -> Iterator[EvaluationRecord]:
+    def _evaluations(self, s: dict[str, Any], sample: str, place: Place, categories: Any) -> Iterator[EvaluationRecord]:
         scores = s.get("scores")
         if scores is None and s.get("score") is not None:  # before 2024 there was one scorer
             scores = {next(iter(self.options), "score"): s["score"]}
@@ -126,6 +129,7 @@ class SampleReader:
             value = score.get("value") if isinstance(score, dict) else score
             told = member(score, "explanation")
             for key, part in value.items() if isinstance(value, dict) and value else (("", value),):
+                self.scored.add(str(name), str(key), sample, has_value=judge_value(part)[1] != UNSCORED)
                 yield self._judged(str(name), str(key), part, told, limit, categories)
         if not scores:
             yield self._unjudged(s, categories)
@@ -187,12 +191,13 @@ def judge_value(value: Any) -> tuple[Outcome, str]:
     if isinstance(value, bool) or value in (0, 1):
         return (Outcome.PASS, "") if value else (Outcome.FAIL, "")
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return Outcome.UNKNOWN, "unscored"
+        return Outcome.UNKNOWN, UNSCORED
     return Outcome.UNKNOWN, "no_threshold" if isinstance(value, int | float) else "several_values"
 
 
-def _scorer_options(evaluation: dict[str, Any]) -> dict[str, Any]:
-    """Return the scorers' options by the names that samples use: a name that repeats gets a number."""
+def _scorer_options(evaluation: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    """Return the scorers' options by the names that samples use: a name that repeats gets a number. Where the log's
+    head has none, they are those of its results."""
     scorers = evaluation.get("scorers")
     found: dict[str, Any] = {}
     seen: Counter[str] = Counter()
@@ -200,7 +205,7 @@ def _scorer_options(evaluation: dict[str, Any]) -> dict[str, Any]:
         name = str(member(scorer, "name") or "").rpartition("/")[2]
         found[f"{name}{seen[name] or ''}"] = member(scorer, "options")
         seen[name] += 1
-    return found
+    return params | {name: options for name, options in found.items() if options is not None or name not in params}
 
 
 def _completion(s: dict[str, Any], attachments: dict[str, Any]) -> str:
