@@ -219,6 +219,31 @@ def test_tool_calls_of_messages_are_steps():
     assert (second.decision, second.reason_code) == (Decision.FAILED, "timeout")
 
 
+def test_attachments_of_arguments_are_put_in():
+    long = "x" * 150
+
+    def step(arguments, **members):
+        call = {"event": "tool", "id": "c1", "function": "send_email", "arguments": arguments}
+        (attempt,) = attempts(read(log({**SAMPLE, "events": [call], **members})))
+        return attempt.steps[0]
+
+    plain = step({"to": "a", "body": {"parts": [long]}})
+    put_in = step({"to": "a", "body": {"parts": ["attachment://abc"]}}, attachments={"abc": long})
+    assert put_in.arguments == {"to": "a", "body": {"parts": [long]}}
+    assert put_in == plain  # so the digest of the arguments does not depend on how the log was packed
+    assert step({"body": "attachment://lost"}, attachments={"abc": long}).arguments == {"body": "attachment://lost"}
+
+
+def test_a_large_attachment_named_many_times_is_put_in_a_few_times():
+    parts = ["attachment://abc"] * 900
+    call = {"event": "tool", "id": "c1", "function": "f", "arguments": {"parts": parts}, "result": parts}
+    sample = {**SAMPLE, "input": parts, "events": [call] * 50, "attachments": {"abc": "x" * 900_000}}
+    (attempt,) = attempts(read(log(sample)))
+    assert attempt.steps[0].extras == {"too_large": ["arguments"]}
+    assert attempt.steps[49].arguments == {"parts": parts}
+    assert attempt.input.endswith("[…cut]")
+
+
 @pytest.mark.parametrize(
     ("decisions", "decision", "approved"),
     [
