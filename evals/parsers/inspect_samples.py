@@ -50,6 +50,7 @@ class SampleReader:
         self._ordinals = Ordinals()
         self._declared: set[str] = set()
         self._repeated = 0
+        self._invalidated = 0
         self._evaluators: dict[str, EvaluatorRecord] = {}
 
     def records(self, sample: dict[str, Any], place: Place, where: str) -> Iterator[Record]:
@@ -71,6 +72,7 @@ class SampleReader:
         ordinal = self._ordinals.take(key, self.model, wanted=epoch if epoch < 2**31 else None)
         self._repeated += ordinal != epoch
         self.attempts += 1
+        self._invalidated += bool(sample.get("invalidation"))
         judged = self.tally.evaluations(self._evaluations(sample, key, place, facts.categories))
         yield self._attempt(sample, key, ordinal, where, judged)
 
@@ -91,7 +93,7 @@ class SampleReader:
         usage = list(by_model.values()) if isinstance(by_model, dict) else []
         attachments = s.get("attachments")
         attachments = attachments if isinstance(attachments, dict) else {}
-        error = member(s, "error", "message")
+        error = _error_message(s)
         return AttemptRecord(
             scenario=key,
             ordinal=ordinal,
@@ -104,7 +106,7 @@ class SampleReader:
             trace_id=as_id(s.get("uuid")),
             input=self.cleaner.text(text_of(s.get("input"), attachments)),
             output=self.cleaner.text(_completion(s, attachments)),
-            error=self.cleaner.text(error) if isinstance(error, str) else "",
+            error=self.cleaner.text(error),
             steps=self.tally.steps(steps_of(s, attachments, self.cleaner)),
             evaluations=judged,
             place=where[:300],
@@ -114,6 +116,8 @@ class SampleReader:
     def _extras(self, s: dict[str, Any]) -> dict[str, Any]:
         retries = s.get("error_retries")
         found: dict[str, Any] = {"limit": self.cleaner.value(s.get("limit"))} if s.get("limit") else {}
+        if s.get("invalidation"):
+            found["invalidation"] = self.cleaner.value(s["invalidation"])
         return found | ({"error_retries": len(retries)} if isinstance(retries, list) and retries else {})
 
     # -- judgements
@@ -152,7 +156,7 @@ class SampleReader:
         )
 
     def _unjudged(self, s: dict[str, Any], categories: Any) -> EvaluationRecord:
-        message = member(s, "error", "message")
+        message = _error_message(s)
         if s.get("error"):
             outcome, code = Outcome.ERROR, "cancelled" if message == CANCELLED else "sample_error"
         else:
@@ -163,7 +167,7 @@ class SampleReader:
             evaluator=EvaluatorRecord("inspect_ai", self.version),
             categories=categories,
             reason_code=code,
-            reason=self.cleaner.text(message) if isinstance(message, str) else "",
+            reason=self.cleaner.text(message),
         )
 
     def _evaluator(self, scorer: str) -> EvaluatorRecord:
@@ -180,6 +184,11 @@ class SampleReader:
     def notes(self) -> Iterator[str]:
         if self._repeated:
             yield f"{counted(self._repeated, 'sample')} had an id and epoch that another one has: both are kept."
+        if self._invalidated:
+            yield (
+                f"{counted(self._invalidated, 'sample')} marked as not to be relied on (invalidation); "
+                "counted all the same."
+            )
         yield from self.tally.notes()
         yield from self.cleaner.notes()
 
@@ -206,6 +215,12 @@ def _scorer_options(evaluation: dict[str, Any], params: dict[str, Any]) -> dict[
         found[f"{name}{seen[name] or ''}"] = member(scorer, "options")
         seen[name] += 1
     return params | {name: options for name, options in found.items() if options is not None or name not in params}
+
+
+def _error_message(s: dict[str, Any]) -> str:
+    error = s.get("error")
+    message = member(error, "message") if isinstance(error, dict) else error
+    return message if isinstance(message, str) else ""
 
 
 def _completion(s: dict[str, Any], attachments: dict[str, Any]) -> str:
