@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import (
     NO_START,
     CaseFacts,
@@ -59,6 +60,7 @@ CACHE = NearMiss(
     "This is DeepEval's cache and no test run.",
     "Upload test_run_….json of the folder in DEEPEVAL_RESULTS_FOLDER, or .deepeval/.latest_test_run.json.",
 )
+RESULT = NearMiss("This is what DeepEval's evaluate() returns, dumped, and no test run.", CACHE.instead)
 POSITION_NAME = re.compile(r"(conversational_)?test_case_\d+", re.ASCII)
 MODEL_JUDGED = re.compile(r"\[[^\]]*(GEval|DAG)\]$")
 
@@ -69,17 +71,21 @@ def sniff(head: Head) -> bool:
 
 
 def near_miss(head: Head) -> NearMiss | None:
-    return CACHE if CACHE_KEY in head.keys else None
+    if CACHE_KEY in head.keys:
+        return CACHE
+    is_result = "test_results" in head.keys or {"success", "metrics_data"} <= set(head.keys)
+    return RESULT if is_result else None
 
 
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     document, place = _read(stream, limits)
     cleaner, tally, ordinals = Cleaner(limits), Tally("DeepEval"), Ordinals()
     run = _run(document, place, cleaner)
+    cases = [case for name in LISTS for case in objects_in(document, name, place)]
+    _check_cases(run, len(cases))
     yield run
     declared: set[str] = set()
     span_metrics = 0
-    cases = [case for name in LISTS for case in objects_in(document, name, place)]
     for at, content in cases:
         case = Case(content, at, cleaner)
         if case.key not in declared:
@@ -104,6 +110,13 @@ def _read(stream: BinaryIO, limits: Limits) -> tuple[dict[str, Any], Place]:
             detail = f"{CACHE.what} {CACHE.instead}"
         raise wrong_format(detail, HINT)
     return document, place
+
+
+def _check_cases(run: RunRecord, cases: int) -> None:
+    told = sum(run.reported_totals.get(name, 0) for name in ("testPassed", "testFailed"))
+    if told and not cases:
+        detail = f"The file counts {told} test cases but holds none."
+        raise ImportRefused(422, "no_cases", detail, (Problem(detail, expected=HINT),))
 
 
 def _run(document: dict[str, Any], place: Place, cleaner: Cleaner) -> RunRecord:

@@ -1,12 +1,17 @@
 """Inspect logs: `.eval` archives, whose samples are read one by one, and `.json` documents."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, BinaryIO
+
+from backports.zstd.zipfile import ZipInfo
 
 from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import counted
 from evals.parsers.checked import Place, object_at, objects_in
 from evals.parsers.head import Head, NearMiss, named, seen_in, wrong_format
+from evals.parsers.inspect_results import Results
 from evals.parsers.inspect_samples import SampleReader
 from evals.parsers.reading import Limits, load_json, member, read_document
 from evals.parsers.values import as_count, as_id, as_url, first_id, parse_loose_time
@@ -19,6 +24,10 @@ VERSION = 1
 HINT = "inspect eval … writes it to logs/; upload the .eval file"
 
 HEADER, JOURNAL = "header.json", "_journal/start.json"
+SAMPLES = "samples/"
+# A sample is one member, or a folder of chunks. Its id may hold slashes, so a folder alone says nothing.
+SAMPLE = re.compile(r"_epoch_\d+\.json\Z")
+CHUNKS = re.compile(r"samples/(.+_epoch_\d+)/", re.DOTALL)
 INSTEAD = "Upload one .eval file of that folder."
 SESSIONS = {
     "success": (Session.COMPLETE, ""),
@@ -35,7 +44,7 @@ def sniff(head: Head) -> bool:
 
 
 def near_miss(head: Head) -> NearMiss | None:
-    if any(_is_sample(name) for name in head.zip_members):
+    if any(name.startswith(SAMPLES) for name in head.zip_members):
         return NearMiss(
             "This zip archive holds Inspect samples, but neither the log's header nor its journal.", INSTEAD
         )
@@ -53,11 +62,11 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     stream.seek(start)
     if magic.startswith(ZIP_MAGIC):
         with open_zip(stream, limits) as archive:
-            names = tuple(dict.fromkeys(archive.namelist()))  # of two with one name, a zip's reader has the last
+            members = archive.infolist()
+            _refuse_chunks(members)
             reader = ZipReader(archive, limits)
-            header = _header_of(names, reader)
-            samples = ((Place(), name, _member(reader, name)) for name in names if _is_sample(name))
-            yield from _records(header, samples, limits)
+            header = _header_of(members, reader)
+            yield from _records(header, _samples_in(members, reader), limits, tuple(_repeated(members)))
         return
     document = load_json(read_document(stream, limits))
     if not isinstance(document, dict) or not isinstance(document.get("eval"), dict):
@@ -66,23 +75,62 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
 
 
 def _is_sample(name: str) -> bool:
-    return name.startswith("samples/") and name.endswith(".json")
+    return name.startswith(SAMPLES) and name.endswith(".json")
 
 
-def _header_of(names: tuple[str, ...], reader: ZipReader) -> dict[str, Any]:
-    """Return the header, or of a killed run what it wrote at its start."""
+def _refuse_chunks(members: list[ZipInfo]) -> None:
+    """Refuse samples that are spread over many members, which later versions of Inspect may write for large ones."""
+    parts = (CHUNKS.match(entry.filename) for entry in members if not SAMPLE.search(entry.filename))
+    chunked = {part.group(1) for part in parts if part}
+    if chunked:
+        detail = (
+            f"This log holds chunked samples ({named(tuple(sorted(chunked)))}): each is a folder of many members, "
+            "which is not read."
+        )
+        expected = "the log as one document: inspect log dump <log>.eval > log.json, and upload log.json"
+        raise ImportRefused(
+            422, "chunked_samples", f"{detail} Upload {expected}.", (Problem(detail, expected=expected),)
+        )
+
+
+def _header_of(members: list[ZipInfo], reader: ZipReader) -> dict[str, Any]:
+    """Return the header, or of a killed run what it wrote at its start; the last one, which Inspect reads too."""
+    last = {entry.filename: entry for entry in members}
     for name in (HEADER, JOURNAL):
-        if name in names:
-            header = object_at(_member(reader, name), Place(), f"an object in {name}")
+        if name in last:
+            header = object_at(_content(reader, last[name]), Place(), f"an object in {name}")
             return header if name == HEADER else {**header, "status": "started"}
-    raise wrong_format(f"This zip archive is no Inspect log: it holds {named(names)}.", HINT)
+    raise wrong_format(f"This zip archive is no Inspect log: it holds {named(tuple(last))}.", HINT)
 
 
-def _member(reader: ZipReader, name: str) -> Any:
+def _samples_in(members: list[ZipInfo], reader: ZipReader) -> Iterator[tuple[Place, str, Any]]:
+    seen: Counter[str] = Counter()
+    for entry in members:
+        name = entry.filename
+        if _is_sample(name):
+            seen[name] += 1
+            where = name if seen[name] == 1 else f"{name} ({seen[name]})"
+            yield Place(), where, _content(reader, entry)
+
+
+def _repeated(members: list[ZipInfo]) -> Iterator[str]:
+    """Say which members were written more than once, as happens when a log is opened again."""
+    times = Counter(entry.filename for entry in members)
+    if times[HEADER] > 1:
+        yield f"The archive holds {HEADER} {times[HEADER]} times: the last one counts."
+    samples = sum(count - 1 for name, count in times.items() if _is_sample(name))
+    if samples:
+        yield (
+            f"{counted(samples, 'sample')} written to the archive again under the same name: "
+            "all are kept, where Inspect itself reads only the last."
+        )
+
+
+def _content(reader: ZipReader, entry: ZipInfo) -> Any:
     try:
-        return load_json(reader.read(name))
+        return load_json(reader.read(entry))
     except ImportRefused as refusal:
-        detail = f"In the member “{name[:80]}”: {refusal.detail}"
+        detail = f"In the member “{entry.filename[:80]}”: {refusal.detail}"
         raise ImportRefused(refusal.status, refusal.code, detail, refusal.problems) from refusal
 
 
@@ -91,17 +139,27 @@ def _samples_of(document: dict[str, Any]) -> Iterator[tuple[Place, str, Any]]:
         yield place, place.pointer, sample
 
 
-def _records(header: dict[str, Any], samples: Iterator[tuple[Place, str, Any]], limits: Limits) -> Iterator[Record]:
+def _records(
+    header: dict[str, Any], samples: Iterator[tuple[Place, str, Any]], limits: Limits, notes: tuple[str, ...] = ()
+) -> Iterator[Record]:
     log = Log(header)
-    reader = SampleReader(log.evaluation, limits)
-    yield log.run()
+    reader = SampleReader(log.evaluation, log.results.params, limits)
+    run = log.run()
+    yield run
     for place, where, sample in samples:
         yield from reader.records(object_at(sample, place, f"an object in {where}"), place, where)
-    if not reader.attempts and log.completed:
-        detail = f"The log counts {log.completed} samples but holds none. Run with samples logged (--log-samples)."
+    if not reader.attempts and log.results.completed:
+        detail = (
+            f"The log counts {log.results.completed} samples but holds none. Run with samples logged (--log-samples)."
+        )
         raise ImportRefused(422, "no_samples", detail, (Problem(detail, "/samples", expected=HINT),))
-    notes = (*log.notes(reader.attempts), *reader.notes())
-    yield EndRecord(notes=notes)
+    is_empty = not reader.attempts and run.session is Session.COMPLETE
+    told = log.results.notes(recorded=reader.attempts, planned=run.planned, scored=reader.scored)
+    yield EndRecord(
+        session=Session.UNFINISHED if is_empty else None,
+        session_reason="no_samples: the log says success, and holds no samples" if is_empty else "",
+        notes=(*notes, *told, *reader.notes()),
+    )
 
 
 class Log:
@@ -110,22 +168,13 @@ class Log:
     def __init__(self, header: dict[str, Any]) -> None:
         self.header = header
         self.evaluation = object_at(header.get("eval"), Place().at("eval"))
-        self.results = header.get("results")
-
-    @property
-    def total(self) -> int | None:
-        return as_count(member(self.results, "total_samples"))
-
-    @property
-    def completed(self) -> int:
-        return as_count(member(self.results, "completed_samples")) or 0
+        self.results = Results(header.get("results"))
 
     def run(self) -> RunRecord:
         evaluation = self.evaluation
         facts = self._facts()
         started, assumed = parse_loose_time(member(self.header, "stats", "started_at") or evaluation.get("created"))
         session, reason = self._session()
-        totals = {"total_samples": self.total, "completed_samples": as_count(member(self.results, "completed_samples"))}
         tags = self.header.get("tags") or evaluation.get("tags")
         return RunRecord(
             label=as_id(evaluation.get("eval_id") or evaluation.get("run_id")),
@@ -146,7 +195,7 @@ class Log:
             invalidated=self.header.get("invalidated") is True,
             producer_name="inspect_ai",
             producer_version=as_id(member(evaluation, "packages", "inspect_ai")),
-            reported_totals={name: count for name, count in totals.items() if count is not None},
+            reported_totals=self.results.totals,
             extras={"tags": [as_id(tag) for tag in tags[:100]]} if isinstance(tags, list) and tags else {},
         )
 
@@ -167,17 +216,17 @@ class Log:
 
     def _planned(self) -> int | None:
         """Samples × epochs: as the results say, else of what the limit left of the data set."""
-        if self.total is not None:
-            return self.total
-        ids = member(self.evaluation, "dataset", "sample_ids")
+        if self.results.total is not None:
+            return self.results.total
         epochs = as_count(member(self.evaluation, "config", "epochs")) or 1
-        return len(ids) * epochs if isinstance(ids, list) and epochs < 10**6 else None
+        samples = self._samples_planned()
+        return None if samples is None or epochs >= 10**6 else samples * epochs
 
-    def notes(self, attempts: int) -> Iterator[str]:
-        if self.total is not None and self.completed < self.total:
-            yield (
-                f"Inspect completed {self.completed} of {counted(self.total, 'sample')}; its own metrics are over the "
-                "completed ones."
-            )
-        if self.total is not None and attempts != self.total:
-            yield f"Inspect counts {counted(self.total, 'sample')}, the log holds {attempts}."
+    def _samples_planned(self) -> int | None:
+        """Return how many samples were chosen; the size of the data set is no answer where there is a choice."""
+        ids = member(self.evaluation, "dataset", "sample_ids")
+        if isinstance(ids, list):
+            return len(ids)
+        config = member(self.evaluation, "config")
+        is_chosen = any(member(config, name) is not None for name in ("limit", "sample_id"))
+        return None if is_chosen else as_count(member(self.evaluation, "dataset", "samples"))

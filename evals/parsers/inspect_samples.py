@@ -7,6 +7,7 @@ from typing import Any
 
 from evals.parsers.cases import Ordinals, Tally, as_milliseconds, counted, facts_of
 from evals.parsers.checked import Place
+from evals.parsers.inspect_results import Scored
 from evals.parsers.inspect_steps import steps_of, text_of
 from evals.parsers.reading import Cleaner, Limits, member
 from evals.parsers.values import as_count, as_id, as_number, parse_loose_time
@@ -24,6 +25,7 @@ from evals.records import (
 
 CANCELLED = "Cancelled via cancel scope"
 MODEL_GRADED = "model_graded"
+UNSCORED = "unscored"
 EXPECTATIONS = {expectation.value: expectation for expectation in Expectation}
 WORDS = {
     "C": (Outcome.PASS, ""),
@@ -36,17 +38,19 @@ WORDS = {
 class SampleReader:
     """Reads the samples of one log, in their order."""
 
-    def __init__(self, evaluation: dict[str, Any], limits: Limits) -> None:
+    def __init__(self, evaluation: dict[str, Any], params: dict[str, Any], limits: Limits) -> None:
         self.cleaner = Cleaner(limits)
         self.tally = Tally("Inspect")
         self.task = as_id(evaluation.get("task"), limit=90)
         self.version = as_id(evaluation.get("task_version"))
         self.model = as_id(evaluation.get("model"))
-        self.options = _scorer_options(evaluation)
+        self.options = _scorer_options(evaluation, params)
         self.attempts = 0
+        self.scored = Scored()
         self._ordinals = Ordinals()
         self._declared: set[str] = set()
         self._repeated = 0
+        self._invalidated = 0
         self._evaluators: dict[str, EvaluatorRecord] = {}
 
     def records(self, sample: dict[str, Any], place: Place, where: str) -> Iterator[Record]:
@@ -68,7 +72,8 @@ class SampleReader:
         ordinal = self._ordinals.take(key, self.model, wanted=epoch if epoch < 2**31 else None)
         self._repeated += ordinal != epoch
         self.attempts += 1
-        judged = self.tally.evaluations(self._evaluations(sample, place, facts.categories))
+        self._invalidated += bool(sample.get("invalidation"))
+        judged = self.tally.evaluations(self._evaluations(sample, key, place, facts.categories))
         yield self._attempt(sample, key, ordinal, where, judged)
 
     def _key(self, sample: dict[str, Any], place: Place) -> str:
@@ -88,7 +93,7 @@ class SampleReader:
         usage = list(by_model.values()) if isinstance(by_model, dict) else []
         attachments = s.get("attachments")
         attachments = attachments if isinstance(attachments, dict) else {}
-        error = member(s, "error", "message")
+        error = _error_message(s)
         return AttemptRecord(
             scenario=key,
             ordinal=ordinal,
@@ -101,7 +106,7 @@ class SampleReader:
             trace_id=as_id(s.get("uuid")),
             input=self.cleaner.text(text_of(s.get("input"), attachments)),
             output=self.cleaner.text(_completion(s, attachments)),
-            error=self.cleaner.text(error) if isinstance(error, str) else "",
+            error=self.cleaner.text(error),
             steps=self.tally.steps(steps_of(s, attachments, self.cleaner)),
             evaluations=judged,
             place=where[:300],
@@ -111,11 +116,13 @@ class SampleReader:
     def _extras(self, s: dict[str, Any]) -> dict[str, Any]:
         retries = s.get("error_retries")
         found: dict[str, Any] = {"limit": self.cleaner.value(s.get("limit"))} if s.get("limit") else {}
+        if s.get("invalidation"):
+            found["invalidation"] = self.cleaner.value(s["invalidation"])
         return found | ({"error_retries": len(retries)} if isinstance(retries, list) and retries else {})
 
     # -- judgements
 
-    def _evaluations(self, s: dict[str, Any], place: Place, categories: Any) -> Iterator[EvaluationRecord]:
+    def _evaluations(self, s: dict[str, Any], sample: str, place: Place, categories: Any) -> Iterator[EvaluationRecord]:
         scores = s.get("scores")
         if scores is None and s.get("score") is not None:  # before 2024 there was one scorer
             scores = {next(iter(self.options), "score"): s["score"]}
@@ -126,6 +133,7 @@ class SampleReader:
             value = score.get("value") if isinstance(score, dict) else score
             told = member(score, "explanation")
             for key, part in value.items() if isinstance(value, dict) and value else (("", value),):
+                self.scored.add(str(name), str(key), sample, has_value=judge_value(part)[1] != UNSCORED)
                 yield self._judged(str(name), str(key), part, told, limit, categories)
         if not scores:
             yield self._unjudged(s, categories)
@@ -148,7 +156,7 @@ class SampleReader:
         )
 
     def _unjudged(self, s: dict[str, Any], categories: Any) -> EvaluationRecord:
-        message = member(s, "error", "message")
+        message = _error_message(s)
         if s.get("error"):
             outcome, code = Outcome.ERROR, "cancelled" if message == CANCELLED else "sample_error"
         else:
@@ -159,7 +167,7 @@ class SampleReader:
             evaluator=EvaluatorRecord("inspect_ai", self.version),
             categories=categories,
             reason_code=code,
-            reason=self.cleaner.text(message) if isinstance(message, str) else "",
+            reason=self.cleaner.text(message),
         )
 
     def _evaluator(self, scorer: str) -> EvaluatorRecord:
@@ -176,6 +184,11 @@ class SampleReader:
     def notes(self) -> Iterator[str]:
         if self._repeated:
             yield f"{counted(self._repeated, 'sample')} had an id and epoch that another one has: both are kept."
+        if self._invalidated:
+            yield (
+                f"{counted(self._invalidated, 'sample')} marked as not to be relied on (invalidation); "
+                "counted all the same."
+            )
         yield from self.tally.notes()
         yield from self.cleaner.notes()
 
@@ -187,12 +200,13 @@ def judge_value(value: Any) -> tuple[Outcome, str]:
     if isinstance(value, bool) or value in (0, 1):
         return (Outcome.PASS, "") if value else (Outcome.FAIL, "")
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return Outcome.UNKNOWN, "unscored"
+        return Outcome.UNKNOWN, UNSCORED
     return Outcome.UNKNOWN, "no_threshold" if isinstance(value, int | float) else "several_values"
 
 
-def _scorer_options(evaluation: dict[str, Any]) -> dict[str, Any]:
-    """Return the scorers' options by the names that samples use: a name that repeats gets a number."""
+def _scorer_options(evaluation: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    """Return the scorers' options by the names that samples use: a name that repeats gets a number. Where the log's
+    head has none, they are those of its results."""
     scorers = evaluation.get("scorers")
     found: dict[str, Any] = {}
     seen: Counter[str] = Counter()
@@ -200,7 +214,13 @@ def _scorer_options(evaluation: dict[str, Any]) -> dict[str, Any]:
         name = str(member(scorer, "name") or "").rpartition("/")[2]
         found[f"{name}{seen[name] or ''}"] = member(scorer, "options")
         seen[name] += 1
-    return found
+    return params | {name: options for name, options in found.items() if options is not None or name not in params}
+
+
+def _error_message(s: dict[str, Any]) -> str:
+    error = s.get("error")
+    message = member(error, "message") if isinstance(error, dict) else error
+    return message if isinstance(message, str) else ""
 
 
 def _completion(s: dict[str, Any], attachments: dict[str, Any]) -> str:

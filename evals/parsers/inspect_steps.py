@@ -10,20 +10,56 @@ from evals.records import Decision, StepKind, StepRecord
 
 ATTACHMENT = "attachment://"
 REFUSED = ("reject", "terminate")
+MAX_SHOWN = 2_000_000  # characters of one conversation
+MAX_PUT_IN = 20_000_000  # characters of attachments in a sample's steps: short ones may name a large one many times
 
 
 def text_of(value: Any, attachments: dict[str, Any]) -> str:
     """Return a content as text: itself, the text parts of a list, or a conversation; attachments are put in."""
     if isinstance(value, str):
-        kept = attachments.get(value.removeprefix(ATTACHMENT)) if value.startswith(ATTACHMENT) else value
-        return kept if isinstance(kept, str) else value
+        return _attached(value, attachments)
     if isinstance(value, dict):
         if "role" in value:
             return f"{as_id(value['role'])}: {text_of(value.get('content'), attachments)}"
         return text_of(value.get("text"), attachments)
     if isinstance(value, list):
-        return "\n".join(text for part in value[:MAX_STEPS] if (text := text_of_part(part, attachments)))
+        return "\n".join(_texts_of(value, attachments))
     return ""
+
+
+def _attached(text: str, attachments: dict[str, Any]) -> str:
+    kept = attachments.get(text.removeprefix(ATTACHMENT)) if text.startswith(ATTACHMENT) else text
+    return kept if isinstance(kept, str) else text
+
+
+def _texts_of(parts: list[Any], attachments: dict[str, Any]) -> Iterator[str]:
+    """Yield texts until there are more than any page shows."""
+    size = 0
+    for part in parts[:MAX_STEPS]:
+        if size <= MAX_SHOWN and (text := text_of_part(part, attachments)):
+            size += len(text)
+            yield text
+
+
+class Attachments:
+    """Puts attachments into the steps of one sample; beyond the limit a reference stays what it is."""
+
+    def __init__(self, attachments: dict[str, Any]) -> None:
+        self._attachments = attachments
+        self._left = MAX_PUT_IN
+
+    def into(self, value: Any) -> Any:
+        if isinstance(value, str):
+            text = _attached(value, self._attachments) if value.startswith(ATTACHMENT) else value
+            if text is value or len(text) > self._left:
+                return value
+            self._left -= len(text)
+            return text
+        if not self._attachments:
+            return value
+        if isinstance(value, dict):
+            return {name: self.into(part) for name, part in value.items()}
+        return [self.into(part) for part in value] if isinstance(value, list) else value
 
 
 def text_of_part(part: Any, attachments: dict[str, Any]) -> str:
@@ -34,13 +70,14 @@ def steps_of(s: dict[str, Any], attachments: dict[str, Any], cleaner: Cleaner) -
     """Yield the steps from the events where they hold tool calls, else from the messages."""
     events = s.get("events") or member(s, "transcript", "events") or s.get("transcript")
     events = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else []
+    packed = Attachments(attachments)
     if any(event.get("event") == "tool" for event in events):
-        yield from _of_events(events, attachments, cleaner)
+        yield from _of_events(events, packed, cleaner)
     else:
-        yield from _of_messages(s.get("messages"), events, attachments, cleaner)
+        yield from _of_messages(s.get("messages"), events, packed, cleaner)
 
 
-def _of_events(events: list[dict[str, Any]], attachments: dict[str, Any], cleaner: Cleaner) -> Iterator[StepRecord]:
+def _of_events(events: list[dict[str, Any]], packed: Attachments, cleaner: Cleaner) -> Iterator[StepRecord]:
     decisions = _decisions(events)
     for event in events:
         kind = event.get("event")
@@ -56,7 +93,7 @@ def _of_events(events: list[dict[str, Any]], attachments: dict[str, Any], cleane
                 event.get("error"),
                 event.get("result"),
                 decisions,
-                attachments,
+                packed,
                 cleaner,
                 started_at=parse_loose_time(event.get("timestamp"))[0],
                 latency_ms=as_milliseconds(event.get("working_time")),
@@ -64,7 +101,7 @@ def _of_events(events: list[dict[str, Any]], attachments: dict[str, Any], cleane
 
 
 def _of_messages(
-    messages: Any, events: list[dict[str, Any]], attachments: dict[str, Any], cleaner: Cleaner
+    messages: Any, events: list[dict[str, Any]], packed: Attachments, cleaner: Cleaner
 ) -> Iterator[StepRecord]:
     decisions = _decisions(events)
     messages = [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
@@ -74,7 +111,7 @@ def _of_messages(
         for call in calls if isinstance(calls, list) else ():
             if isinstance(call, dict):
                 answer = answers.get(str(call.get("id")), {})
-                yield _tool(call, answer.get("error"), answer.get("content"), decisions, attachments, cleaner)
+                yield _tool(call, answer.get("error"), answer.get("content"), decisions, packed, cleaner)
 
 
 def _tool(
@@ -82,7 +119,7 @@ def _tool(
     error: Any,
     result: Any,
     decisions: dict[str, tuple[Decision, bool]],
-    attachments: dict[str, Any],
+    packed: Attachments,
     cleaner: Cleaner,
     **members: Any,
 ) -> StepRecord:
@@ -93,8 +130,10 @@ def _tool(
         # An approver's refusal comes back to the agent as an error of its own kind.
         decision = Decision.DENIED if member(error, "type") == "approval" else Decision.FAILED
     arguments = call.get("arguments")
-    kept = arguments if isinstance(arguments, dict) and arguments else member(function, "arguments") or arguments
-    shown = text_of(result, attachments) if result is not None else None
+    kept = packed.into(
+        arguments if isinstance(arguments, dict) and arguments else member(function, "arguments") or arguments
+    )
+    shown = text_of(packed.into(result), {}) if result is not None else None
     return tool_step(
         name,
         kept,

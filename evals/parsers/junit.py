@@ -9,13 +9,14 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
 from evals.errors import ImportRefused, Problem
+from evals.parsers.cases import counted
 from evals.parsers.head import Head
 from evals.parsers.junit_records import (
-    COUNTS,
     Case,
     Report,
     Suite,
     attempt_record,
+    counts_in,
     run_record,
     scenario_keys,
     scenario_record,
@@ -37,6 +38,9 @@ MAX_PROPERTIES = 200  # of a run, and of a test
 NOT_RUN = {"notrun", "disabled", "skipped", "ignored", "untested", "undefined", "pending", "inconclusive"}
 FAILED = {"failed", "failure", "fail"}
 BROKEN = {"error", "errored", "broken"}
+# What Surefire and the plug-ins that repeat tests write of an earlier try; of each try its text is kept.
+TRIES = {"flakyFailure", "flakyError", "rerunFailure", "rerunError", "rerun"}
+OF_SUITE = "(the suite itself)"
 
 
 def sniff(head: Head) -> bool:
@@ -47,6 +51,9 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     reading = _Reading(limits)
     reading.read(stream)
     report = reading.report
+    if report.told_tests and not report.cases:
+        detail = f"The file counts {report.told_tests} tests but holds none."
+        raise ImportRefused(422, "no_tests", detail, (Problem(detail, expected=HINT),))
     yield run_record(report)
     evaluator = EvaluatorRecord(name=report.producer, version="")
     for number, (case, key) in enumerate(zip(report.cases, scenario_keys(report.cases), strict=True), 1):
@@ -100,14 +107,13 @@ class _Reading:
             self._open_suite(element)
 
     def _open_suite(self, element: Element) -> None:
-        counts = {name: int(text) for name in COUNTS if (text := element.get(name, "")).isdecimal() and len(text) < 10}
         suite = Suite(
             position=len(self.report.suites),
             name=element.get("name", ""),
             timestamp=element.get("timestamp", ""),
             seconds=_seconds(element.get("time")),
             nested=bool(self._open),
-            counts=counts,
+            counts=counts_in(element.attrib),
         )
         if len(self.report.suites) >= MAX_SUITES:
             raise too_large("The file holds too many suites.", expected=f"at most {MAX_SUITES}")
@@ -120,13 +126,16 @@ class _Reading:
             self._case(element)
         elif element.tag == "testsuite":
             self._open.pop()
+        elif element.tag in ("error", "failure") and parent is not None and parent.tag in ("testsuite", "testsuites"):
+            self._case(Element("testcase", name=OF_SUITE), broken=element)
         elif element.tag == "property" and len(path) > 1 and path[-2].tag != "testcase":
             _keep_property(self.report.properties, element, self.cleaner)
         if parent is not None and not any(above.tag == "testcase" for above in path):
             element.clear()
             parent.remove(element)
 
-    def _case(self, element: Element) -> None:
+    def _case(self, element: Element, broken: Element | None = None) -> None:
+        """Keep a test; `broken` tells of a suite that broke as a whole, which says nothing about any test."""
         if not self._open:  # a testcase directly under testsuites
             self._open_suite(Element("testsuite"))
         suite = self._open[-1]
@@ -142,7 +151,11 @@ class _Reading:
             self.report.cases.append(case)
         else:
             self._repeated += 1
-        _merge(case, element, self.cleaner)
+        if broken is not None:
+            told = broken.get("message") or (broken.text or "").strip() or "the suite broke"
+            case.errors += (self.cleaner.text(told),)
+        else:
+            _merge(case, element, self.cleaner)
 
     def notes(self) -> Iterator[str]:
         merged = sum(len(case.failures) > 1 for case in self.report.cases)
@@ -151,6 +164,9 @@ class _Reading:
         if self._repeated:
             elements = "1 element" if self._repeated == 1 else f"{self._repeated} elements"
             yield f"{elements} with the suite, class and name of another one: together they are one test."
+        flaky = sum(case.repeats > 0 and not (case.failures or case.errors) for case in self.report.cases)
+        if flaky:
+            yield f"{counted(flaky, 'test')} passed only when repeated; the tries before are kept and not counted."
         if not self.report.cases:
             yield "The file holds no tests."
         if self.report.cases and all(not suite.timestamp for suite in self.report.suites):
@@ -169,16 +185,23 @@ def _merge(case: Case, element: Element, cleaner: Cleaner) -> None:
             case.errors += (message,)
         elif part.tag == "skipped":
             case.skips += ((_skip_code(part.get("type", "")), message),)
+        elif part.tag in TRIES:
+            case.repeats += 1
+            _keep_text(case, "failed_try", cleaner.text(f"{part.get('message') or ''}\n{part.text or ''}".strip()))
         elif part.tag == "property":
             case.properties = case.properties or {}
             _keep_property(case.properties, part, cleaner)
         if part.tag in ("failure", "error", "skipped", "system-out", "system-err") and (part.text or "").strip():
-            case.texts = case.texts or {}
-            texts = case.texts.setdefault(part.tag.replace("-", "_"), [])
-            if len(texts) < EVIDENCE_TEXTS:
-                texts.append(_shortened(cleaner.text(part.text or "")))
+            _keep_text(case, part.tag.replace("-", "_"), cleaner.text(part.text or ""))
     if not (case.failures or case.errors or case.skips):
         _read_status(case, cleaner.text(element.get("status", "")))
+
+
+def _keep_text(case: Case, kind: str, text: str) -> None:
+    case.texts = case.texts or {}
+    texts = case.texts.setdefault(kind, [])
+    if len(texts) < EVIDENCE_TEXTS:
+        texts.append(_shortened(text))
 
 
 def _read_status(case: Case, status: str) -> None:

@@ -1,9 +1,10 @@
 """From the tests of a JUnit file, merged, to records."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from evals.parsers.cases import CATEGORIES, as_milliseconds
 from evals.parsers.values import as_id, as_nano_dollars, as_url, first_id, parse_loose_time
@@ -46,6 +47,7 @@ class Case:
     skips: tuple[tuple[str, str], ...] = ()  # (reason code, message)
     texts: dict[str, list[str]] | None = None  # evidence by element
     properties: dict[str, str] | None = None
+    repeats: int = 0  # earlier tries that did not pass, where the file tells of them
 
     def told(self, name: str) -> str:
         return (self.properties or {}).get(name, "")
@@ -61,11 +63,21 @@ class Report:
     properties: dict[str, str] = field(default_factory=dict)  # of the run
 
     @property
+    def told_tests(self) -> int:
+        """Return how many tests the file says that it has."""
+        top = [suite.counts.get("tests", 0) for suite in self.suites if not suite.nested]
+        return max(sum(top), counts_in(self.root).get("tests", 0))
+
+    @property
     def producer(self) -> str:
         names = {self.root.get("name", ""), *(suite.name for suite in self.suites)}
         if self.root.get("name") == "promptfoo":
             return "promptfoo"
         return "pytest" if names & {"pytest", "pytest tests"} else "junit"
+
+
+def counts_in(attributes: Mapping[str, str]) -> dict[str, int]:
+    return {name: int(text) for name in COUNTS if (text := attributes.get(name, "")).isdecimal() and len(text) < 10}
 
 
 def run_record(report: Report) -> RunRecord:
@@ -145,8 +157,13 @@ def attempt_record(case: Case, key: str, evaluator: EvaluatorRecord, place: str)
         error=case.errors[0] if case.errors else "",
         evaluations=(_evaluation(case, evaluator),),
         place=place,
-        extras={"properties": case.properties} if case.properties else {},
+        extras=_extras(case),
     )
+
+
+def _extras(case: Case) -> dict[str, Any]:
+    extras: dict[str, Any] = {"properties": case.properties} if case.properties else {}
+    return extras | ({"failed_tries": case.repeats} if case.repeats else {})
 
 
 def _evaluation(case: Case, evaluator: EvaluatorRecord) -> EvaluationRecord:
@@ -160,7 +177,7 @@ def _evaluation(case: Case, evaluator: EvaluatorRecord) -> EvaluationRecord:
         finding=Finding.UNCLASSIFIED if outcome is Outcome.FAIL else None,
         reason_code=code,
         reason=reason,
-        evidence=None if outcome is Outcome.PASS else case.texts,
+        evidence=None if outcome is Outcome.PASS and not case.repeats else case.texts,
     )
 
 

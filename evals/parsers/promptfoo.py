@@ -86,6 +86,7 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     declared: set[str] = set()
     ordinals: Counter[tuple[str, str]] = Counter()
     differing: Counter[str] = Counter()
+    nameless = 0
     for place, content in _in_order(artifact.rows):
         row = Row(content, place, columns, cleaner)
         if row.scenario_key not in declared:
@@ -93,9 +94,11 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
             yield row.scenario()
         ordinals[row.scenario_key, row.variant] += 1
         attempt = row.attempt(ordinals[row.scenario_key, row.variant])
+        nameless += row.is_nameless and attempt.ordinal > 1
         differing.update(_difference(attempt.evaluations[0]))
         yield attempt
-    yield EndRecord(notes=(*_notes(artifact), *_differing_notes(differing), *cleaner.notes()))
+    notes = (*_notes(artifact), *_nameless(nameless), *_differing_notes(differing))
+    yield EndRecord(notes=(*notes, *cleaner.notes()))
 
 
 # -- the shapes
@@ -211,6 +214,15 @@ def _notes(artifact: Artifact) -> Iterator[str]:
     if artifact.lost:
         total = sum(artifact.totals.values())
         yield f"promptfoo counts {total} rows, the file holds {len(artifact.rows)}: {artifact.lost} were lost."
+
+
+def _nameless(count: int) -> Iterator[str]:
+    if count:
+        rows = "1 row has" if count == 1 else f"{count} rows have"
+        yield (
+            f"{rows} neither id, description nor variables of its own and counts as a repeat of the first such case: "
+            "compare such rows only in the same order."
+        )
 
 
 def _difference(evaluation: EvaluationRecord) -> Iterator[str]:

@@ -26,6 +26,7 @@ PROVIDER_FAILED = 2  # of failureReason; 1 is a failed assertion, 0 none
 MAX_ARGUMENTS = 20_480  # characters of JSON
 # What promptfoo writes as the reason where the assertion's own code broke.
 THREW = ("Custom function threw error", "Python code execution failed", "Ruby code execution failed")
+NO_JUDGEMENT = "Could not extract JSON from"  # of a judge's answer, in versions without a word for a broken judge
 MODEL_GRADED = (
     "answer-relevance",
     "context-",
@@ -89,12 +90,14 @@ class Row:
         self.metadata = member(content, "testCase", "metadata") or member(content, "metadata") or {}
         self.grading = member(content, "gradingResult")
         self.parts = list(_leaves(self.grading))
+        self.is_nameless = False  # no name, no variables: nothing tells its case from others
         self.scenario_key = self._scenario_key()
 
     def _scenario_key(self) -> str:
         case = as_id(member(self.metadata, "id"), limit=120) or as_id(self._description(), limit=120)
         if not case:
             variables = self.content.get("vars") or member(self.content, "testCase", "vars") or {}
+            self.is_nameless = not variables
             case = f"vars-{self.cleaner.digest(variables)[:16]}"
         label = _prompt_label(self.content)
         return f"{case} | {label}" if label else case
@@ -234,6 +237,8 @@ class Row:
             return Outcome.ERROR, "grader_error" if "grader_error" in broken else "assertion_error"
         if reported is Outcome.PASS and not self._is_judged():
             return Outcome.UNKNOWN, "no_assertions"
+        if reported is Outcome.PASS and member(self.grading, "pass") is False:
+            return Outcome.UNKNOWN, "contradiction"
         return reported, ""
 
     def _is_judged(self) -> bool:
@@ -267,8 +272,10 @@ def _broken(part: dict[str, Any]) -> str:
         return ""
     if member(part, "metadata", "graderError") is True:
         return "grader_error"
-    reason = part.get("reason")
-    return "assertion_error" if isinstance(reason, str) and reason.startswith(THREW) else ""
+    reason = str(part.get("reason") or "")
+    if reason.startswith(NO_JUDGEMENT):
+        return "grader_error"
+    return "assertion_error" if reason.startswith(THREW) else ""
 
 
 def _kinds(assertions: list[Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from evals.parsers.cases import NO_START, Ordinals, Tally, as_milliseconds, as_text, counted, facts_of, told_of_run
 from evals.parsers.checked import Place, list_in, object_at, objects_in
-from evals.parsers.head import Head, seen_in, wrong_format
+from evals.parsers.head import Head, NearMiss, seen_in, wrong_format
 from evals.parsers.reading import Cleaner, Limits, load_json, member, read_document
 from evals.parsers.values import as_count, as_id, as_nano_dollars, first_id
 from evals.records import (
@@ -40,6 +40,12 @@ def sniff(head: Head) -> bool:
         return False
     # The oldest reports hold nothing else; their cases then say what they are.
     return len(REPORT_KEYS & set(head.keys)) > 1 or '"assertions"' in head.text or '"error_stacktrace"' in head.text
+
+
+def near_miss(head: Head) -> NearMiss | None:
+    if head.is_list and {"name", "cases"} <= set(head.keys):
+        return NearMiss("This is a list of pydantic-evals reports.", "Upload each report by itself.")
+    return None
 
 
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:

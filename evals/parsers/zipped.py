@@ -60,28 +60,29 @@ class ZipReader:
         self.limits = limits
         self._left = limits.max_unpacked_bytes
 
-    def read(self, name: str) -> bytes:
-        """Return the unpacked member. Raises ImportRefused when it is damaged or too large, KeyError never."""
+    def read(self, member: zip_files.ZipInfo) -> bytes:
+        """Return the unpacked member, of two with one name this very one. Raises ImportRefused when it is damaged or
+        too large."""
         pieces: list[bytes] = []
         size = 0
-        self._check_method(name)
+        self._check_method(member)
         try:
-            with self.archive.open(name) as member:
-                while piece := member.read(CHUNK):
+            with self.archive.open(member) as packed:
+                while piece := packed.read(CHUNK):
                     size += len(piece)
                     self._check(size)
                     pieces.append(piece)
         except FAULTS as error:
             raise unreadable(
-                f"The member “{name[:80]}” of the zip archive can't be read.", code="bad_zip_member"
+                f"The member “{member.filename[:80]}” of the zip archive can't be read.", code="bad_zip_member"
             ) from error
         self._left -= size
         return b"".join(pieces)
 
-    def _check_method(self, name: str) -> None:
-        method = self.archive.getinfo(name).compress_type
+    def _check_method(self, member: zip_files.ZipInfo) -> None:
+        method, name = member.compress_type, member.filename[:80]
         if method not in METHODS:
-            detail = f"The member “{name[:80]}” of the zip archive is packed by a method that is not read ({method})."
+            detail = f"The member “{name}” of the zip archive is packed by a method that is not read ({method})."
             expected = "members that are stored, or packed by deflate or Zstandard, as Inspect writes them"
             raise ImportRefused(400, "bad_zip_member", detail, (Problem(detail, expected=expected),))
 

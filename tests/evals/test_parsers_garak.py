@@ -1,7 +1,9 @@
 """garak reports and hitlogs: counts of the real ones, and each trap of their format."""
 
+import gzip
 import io
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from tests.evals.artifact_reading import counts as counts_of
 FOLDER = Path(__file__).parent.parent / "artifacts" / "garak"
 SETUP = {"entry_type": "start_run setup", "plugins.target_type": "rest", "plugins.target_name": "bot"}
 INIT = {"entry_type": "init", "garak_version": "0.17.1", "start_time": "2026-11-30T17:52:26", "run": "r1"}
+HIT = {"probe": "p.P", "detector": "d", "score": 1.0, "attempt_id": "u1", "run_id": "r1", "output": {"text": "x"}}
 END = {"entry_type": "completion", "end_time": "2026-11-30T17:53:00", "run": "r1"}
 
 
@@ -77,10 +80,115 @@ def test_an_attempt_written_twice_counts_once():
     assert counts(read(lines(SETUP, INIT, entry(1), entry(2), entry(2), END))) == (1, 0, 1, 0, 0)
 
 
+@pytest.mark.parametrize("nothing", [None, {"text": None, "lang": "en", "data_path": None, "notes": {}}])
+@pytest.mark.parametrize("score", [0.0, 1.0, None])
+def test_without_an_output_there_is_no_verdict(nothing, score):
+    (evaluation,) = evaluations(read(lines(SETUP, INIT, entry(outputs=[None], results={"d": [score]}), END)))
+    (same,) = evaluations(
+        read(lines(SETUP, INIT, entry(results={"d": [score]}) | {"outputs": [nothing]}, END)),
+    )
+    assert same == evaluation
+    assert (evaluation.outcome, evaluation.reason_code, evaluation.finding) == (Outcome.UNKNOWN, "no_output", None)
+    assert evaluation.reported_outcome == {0.0: Outcome.PASS, 1.0: Outcome.FAIL, None: None}[score]
+
+
+@pytest.mark.parametrize("output", [{"text": ""}, "", {"text": None, "data_path": "answer.png"}])
+def test_an_empty_text_and_a_file_are_outputs(output):
+    assert counts(read(lines(SETUP, INIT, entry() | {"outputs": [output]}, END))) == (1, 0, 1, 0, 0)
+
+
+def test_a_hit_without_an_output_is_unknown_and_seen():
+    records = read(lines(HIT | {"output": None}, HIT))
+    assert counts(records) == (2, 0, 1, 1, 0)
+    assert "1 evaluation is UNKNOWN where garak says FAIL (no_output)." in records[-1].notes
+
+
+def test_a_detector_with_fewer_scores_than_outputs_leaves_unknown():
+    results = {"a": [0.0], "b": [0.0, 1.0], "c": []}
+    records = read(lines(SETUP, INIT, entry(outputs=("x", "y"), results=results), END))
+    assert [(e.indicator, e.outcome.value, e.reason_code) for e in evaluations(records)] == [
+        ("a", "PASS", ""),
+        ("b", "PASS", ""),
+        ("c", "UNKNOWN", "no_score"),
+        ("a", "UNKNOWN", "no_score"),
+        ("b", "FAIL", ""),
+        ("c", "UNKNOWN", "no_score"),
+    ]
+    assert any("fewer scores" in note for note in records[-1].notes)
+
+
+def test_a_score_may_be_a_plain_yes_or_no():
+    results = {"files.Pickled": [True, False]}
+    records = read(lines(SETUP, INIT, entry(outputs=("x", "y"), results=results), END))
+    assert counts(records) == (2, 1, 1, 0, 0)
+
+
 def test_an_attempt_never_judged_is_unknown():
     records = read(lines(SETUP, INIT, entry(1, outputs=("a", "b")), END))
     assert [(e.outcome, e.reason_code) for e in evaluations(records)] == [(Outcome.UNKNOWN, "not_judged")] * 2
     assert "1 attempt written but never judged: UNKNOWN." in records[-1].notes
+    assert [(a.input, a.output, a.place) for a in attempts(records)] == [
+        ("hello", "a", "line 3"),
+        ("hello", "b", "line 3"),
+    ]
+
+
+@pytest.mark.parametrize("encode", [bytes, gzip.compress, lambda content: b"\xef\xbb\xbf" + content])
+def test_attempts_never_judged_are_read_again_at_the_end(encode):
+    entries = [entry(1, uuid=f"u{n}", prompt=f"prompt ö {n}") for n in range(30)]
+    content = b"\r\n\r\n".join(lines(one) for one in (SETUP, INIT, *entries, entry(uuid="u7"), END))
+    records = read(encode(content))
+    assert {a.input for a in attempts(records)} == {f"prompt ö {n}" for n in range(30) if n != 7} | {"hello"}
+
+
+def test_prompts_of_open_attempts_are_not_held():
+    content = lines(SETUP, INIT, *(entry(1, uuid=f"u{n}", prompt=f"{n}" + "x" * 20_000) for n in range(500)), END)
+    records = open_records(io.BytesIO(content))[1]
+    tracemalloc.start()
+    for _ in records:
+        pass
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < 2_000_000 < len(content) / 4
+
+
+def test_a_line_of_an_attempt_judged_before_is_noted():
+    assert (
+        "1 line of attempts that were judged before not counted again."
+        in read(lines(SETUP, INIT, entry(), entry(), END))[-1].notes
+    )
+
+
+def test_counts_without_their_attempts_are_refused():
+    told = {"entry_type": "eval", "probe": "p", "detector": "d", "passed": 3, "fails": 2, "nones": 0}
+    with pytest.raises(ImportRefused) as refusal:
+        read(lines(SETUP, INIT, told, END))
+    assert (refusal.value.status, refusal.value.code) == (422, "no_attempts")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        (SETUP, INIT, entry(), END, SETUP, INIT | {"run": "r2"}, entry(uuid="u2"), END),
+        (HIT, HIT | {"run_id": "r2"}),
+    ],
+)
+def test_lines_of_two_scans_are_refused(content):
+    with pytest.raises(ImportRefused) as refusal:
+        read(lines(*content))
+    assert (refusal.value.status, refusal.value.code) == (422, "several_runs")
+
+
+def test_an_init_line_of_a_payload_is_not_that_of_the_run():
+    """Before 0.10.1 the loading of a payload had the entry type of the run's own line."""
+    run, *_ = read(lines(SETUP, INIT, {"entry_type": "init", "loading_complete": "payload"}, entry(), END))
+    assert (run.label, run.producer_version) == ("r1", "0.17.1")
+
+
+def test_a_report_put_together_of_several_has_no_completion_line():
+    *_, end = read(lines(SETUP | {"aggregation": ["a.report.jsonl", "b.report.jsonl"]}, INIT, entry()))
+    assert end.session is Session.UNFINISHED
+    assert "put together of several" in end.session_reason
 
 
 @pytest.mark.parametrize(
@@ -140,9 +248,25 @@ def test_without_a_completion_line_the_scan_was_aborted():
     assert end.session_reason.startswith("not_finished")
 
 
+@pytest.mark.parametrize(
+    ("setup", "generator", "name"),
+    [
+        ({"plugins.target_type": "test.Blank", "plugins.target_name": None}, "test.Blank None", "test.Blank"),
+        ({"plugins.model_type": "huggingface", "plugins.model_name": "gpt2"}, "huggingface gpt2", "huggingface:gpt2"),
+        ({"plugins.target_type": "rest", "plugins.target_name": "my bot"}, "rest my bot", "rest:my bot"),
+    ],
+)
+def test_a_hitlog_and_its_report_name_the_same_target(setup, generator, name):
+    report = read(lines({"entry_type": "start_run setup", **setup}, INIT, entry(), END))
+    hits = read(lines(HIT | {"generator": generator}))
+    assert {record.model for record in (report[0], hits[0])} == {name}
+    assert {attempt.variant for attempt in attempts(report) + attempts(hits)} == {name}
+
+
 def test_a_hitlog_says_that_it_holds_hits_only():
     end = read((FOLDER / "all-fail.hitlog.jsonl").read_bytes())[-1]
-    assert end.session is None
+    assert end.session is Session.UNFINISHED
+    assert end.session_reason.startswith("hits_only: this is garak's hitlog")
     assert any("hits only" in note for note in end.notes)
 
 
@@ -187,6 +311,10 @@ def test_kinds_of_lines_that_are_not_known_are_counted():
         "2 lines of the kind “news” not read."
         in read(lines(SETUP, INIT, entry(), {"entry_type": "news"}, {"entry_type": "news"}, END))[-1].notes
     )
+    kinds = [{"entry_type": f"kind {n}"} for n in range(500)]
+    notes = read(lines(SETUP, INIT, entry(), *kinds, END))[-1].notes
+    assert len(notes) == 11
+    assert "490 lines of other kinds not read." in notes
 
 
 @pytest.mark.parametrize(

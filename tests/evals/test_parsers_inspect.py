@@ -1,53 +1,23 @@
 """Inspect logs, current and old: counts of the real ones, and each trap of their format."""
 
-import gzip
-import io
 import json
 import math
 from copy import deepcopy
-from pathlib import Path
 
 import pytest
-from backports.zstd import zipfile
 
 from evals.errors import ImportRefused
-from evals.parsers import Limits, open_records
 from evals.records import AttemptStatus, Decision, EndRecord, Outcome, RunRecord, ScenarioRecord, Session
-from tests.evals.artifact_reading import attempts, evaluations
-from tests.evals.artifact_reading import counts as counts_of
+from tests.evals.artifact_reading import attempts
+from tests.evals.inspect_logs import FOLDER, SAMPLE, counts, log, read
 
-FOLDER = Path(__file__).parent.parent / "artifacts" / "inspect"
 LOG = json.loads((FOLDER / "support-agent.json").read_text())
-SAMPLE = {"id": "a", "epoch": 1, "input": "hello", "scores": {"includes": {"value": "C"}}}
-
-
-def read(content, **options):
-    return list(open_records(io.BytesIO(content), **options)[1])
-
-
-def log(*samples, **members):
-    evaluation = {"eval_id": "e1", "run_id": "r1", "task": "support", "task_version": 2, "model": "example/model"}
-    evaluation |= members.pop("eval", {})
-    document = {"version": 2, "status": "success", "eval": evaluation, "plan": {}, "samples": list(samples)}
-    return json.dumps(document | members).encode()
-
-
-def archive(members, compression=zipfile.ZIP_ZSTANDARD):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", compression) as target:
-        for name, value in members.items():
-            target.writestr(name, value if isinstance(value, bytes | str) else json.dumps(value))
-    return packed.getvalue()
 
 
 def only_evaluation(**score):
     (attempt,) = attempts(read(log({**SAMPLE, "scores": {"includes": score}})))
     (evaluation,) = attempt.evaluations
     return evaluation
-
-
-def counts(records):
-    return counts_of(evaluations(records))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +43,11 @@ def test_an_errored_sample_is_an_error_beside_the_metric_of_the_others():
     assert [(e.outcome, e.reason_code) for e in crashed.evaluations] == [(Outcome.ERROR, "sample_error")]
     assert crashed.error
     assert "Inspect completed 4 of 5 samples; its own metrics are over the completed ones." in records[-1].notes
-    assert records[0].reported_totals == {"total_samples": 5, "completed_samples": 4}
+    assert records[0].reported_totals == {
+        "total_samples": 5,
+        "completed_samples": 4,
+        "scored_samples of includes": 4,
+    }
 
 
 def test_the_run_of_a_real_log():
@@ -245,6 +219,31 @@ def test_tool_calls_of_messages_are_steps():
     assert (second.decision, second.reason_code) == (Decision.FAILED, "timeout")
 
 
+def test_attachments_of_arguments_are_put_in():
+    long = "x" * 150
+
+    def step(arguments, **members):
+        call = {"event": "tool", "id": "c1", "function": "send_email", "arguments": arguments}
+        (attempt,) = attempts(read(log({**SAMPLE, "events": [call], **members})))
+        return attempt.steps[0]
+
+    plain = step({"to": "a", "body": {"parts": [long]}})
+    put_in = step({"to": "a", "body": {"parts": ["attachment://abc"]}}, attachments={"abc": long})
+    assert put_in.arguments == {"to": "a", "body": {"parts": [long]}}
+    assert put_in == plain  # so the digest of the arguments does not depend on how the log was packed
+    assert step({"body": "attachment://lost"}, attachments={"abc": long}).arguments == {"body": "attachment://lost"}
+
+
+def test_a_large_attachment_named_many_times_is_put_in_a_few_times():
+    parts = ["attachment://abc"] * 900
+    call = {"event": "tool", "id": "c1", "function": "f", "arguments": {"parts": parts}, "result": parts}
+    sample = {**SAMPLE, "input": parts, "events": [call] * 50, "attachments": {"abc": "x" * 900_000}}
+    (attempt,) = attempts(read(log(sample)))
+    assert attempt.steps[0].extras == {"too_large": ["arguments"]}
+    assert attempt.steps[49].arguments == {"parts": parts}
+    assert attempt.input.endswith("[…cut]")
+
+
 @pytest.mark.parametrize(
     ("decisions", "decision", "approved"),
     [
@@ -278,52 +277,6 @@ def test_input_may_be_a_conversation():
     assert attempt.input == "user: hi"
 
 
-# -- archives
-
-
-HEADER = {name: value for name, value in json.loads(log(SAMPLE)).items() if name != "samples"}
-
-
-@pytest.mark.parametrize("compression", [zipfile.ZIP_ZSTANDARD, zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
-def test_each_compression_is_read(compression):
-    content = archive({"header.json": HEADER, "samples/a_epoch_1.json": SAMPLE}, compression)
-    assert counts(read(content)) == (1, 1, 0, 0, 0)
-    assert counts(read(gzip.compress(content))) == (1, 1, 0, 0, 0)
-
-
-def test_a_killed_run_has_a_journal_and_no_header():
-    start = {"version": 2, "eval": {**HEADER["eval"], "dataset": {"sample_ids": ["a", "b"]}, "config": {"epochs": 3}}}
-    run, *records = read(archive({"_journal/start.json": start, "samples/a_epoch_1.json": SAMPLE}))
-    assert (run.session, run.planned, counts(records)) == (Session.ABORTED, 6, (1, 1, 0, 0, 0))
-
-
-def test_a_member_that_is_no_json_is_named():
-    with pytest.raises(ImportRefused) as refusal:
-        read(archive({"header.json": HEADER, "samples/a_epoch_1.json": "{"}))
-    assert refusal.value.status == 400
-    assert "samples/a_epoch_1.json" in refusal.value.detail
-
-
-def test_a_cut_off_archive_is_unreadable():
-    content = (FOLDER / "sample-errors.eval").read_bytes()
-    for end in (100, len(content) // 2, len(content) - 1):
-        with pytest.raises(ImportRefused) as refusal:
-            read(content[:end])
-        assert refusal.value.status == 400
-
-
-def test_other_members_are_left_alone():
-    members = {"header.json": HEADER, "samples/a_epoch_1.json": SAMPLE, "../../etc/passwd": "x", "samples/x.txt": "y"}
-    assert counts(read(archive(members))) == (1, 1, 0, 0, 0)
-
-
-def test_an_archive_that_unpacks_to_too_much_is_refused():
-    content = archive({"header.json": HEADER, "samples/a_epoch_1.json": " " * 3_000_000 + json.dumps(SAMPLE)})
-    with pytest.raises(ImportRefused) as refusal:
-        read(content, limits=Limits(max_unpacked_bytes=1_000_000))
-    assert (refusal.value.status, refusal.value.code) == (413, "too_large")
-
-
 # -- what is no log
 
 
@@ -340,27 +293,6 @@ def test_near_misses_are_refused_by_name(content, word):
     assert (refusal.value.status, refusal.value.code) == (415, "near_miss")
     assert word in refusal.value.detail
     assert "Upload one .eval file" in refusal.value.detail
-
-
-def test_samples_without_a_header_are_refused_by_name():
-    with pytest.raises(ImportRefused) as refusal:
-        read(archive({"samples/a_epoch_1.json": SAMPLE}))
-    assert refusal.value.code == "near_miss"
-
-
-@pytest.mark.parametrize("compression", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_methods_that_inspect_never_wrote_are_refused(compression):
-    with pytest.raises(ImportRefused) as refusal:
-        read(archive({"header.json": HEADER, "samples/a_epoch_1.json": SAMPLE}, compression))
-    assert (refusal.value.status, refusal.value.code) == (400, "bad_zip_member")
-    assert "header.json" in refusal.value.detail
-
-
-def test_another_zip_names_what_it_holds():
-    with pytest.raises(ImportRefused) as refusal:
-        read(archive({"word/document.xml": "<x/>"}))
-    assert (refusal.value.status, refusal.value.code) == (415, "unknown_format")
-    assert "word/document.xml" in refusal.value.detail
 
 
 def test_counted_but_missing_samples_are_not_zero_tests():
