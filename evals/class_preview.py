@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import batched
 
-from django.db.models import Count
+from django.db.models import Count, F, Sum, Value
 
 from evals.class_mapping import Classifier
+from evals.class_results import COUNTED
 from evals.classifying import find_change
-from evals.models import Agent, Evaluation, Intake, RunScenario
+from evals.models import Agent, ClassResult, Evaluation, Intake, RunScenario
 
 MOST_SCENARIOS = 20_000  # of runs, the newest first
 MOST_CHANGES = 200  # shown
@@ -70,6 +71,23 @@ def preview_classes(agents: Iterable[Agent], classifier_for: ClassifierOf) -> Pr
         runs=len(runs),
         is_whole=looked <= MOST_SCENARIOS,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    runs: int
+    evaluations: int
+
+
+def count_uses(agents: Iterable[Agent], class_ids: Iterable[str]) -> dict[str, Use]:
+    """Return in how many stored runs, with how many evaluations, each of these classes stands."""
+    ids = [agent.pk for agent in agents]
+    results = ClassResult.objects.filter(
+        run__agent__in=ids, run__intake__in=[Intake.OPEN, Intake.CLOSED], class_id__in=list(class_ids)
+    )
+    evaluations = Sum(sum((F(name) for name in COUNTED), Value(0)))
+    rows = results.order_by().values_list("class_id").annotate(runs=Count("run", distinct=True), n=evaluations)
+    return {class_id: Use(runs, number) for class_id, runs, number in rows}
 
 
 def _newest_scenarios(agents: Iterable[object]) -> Iterable[RunScenario]:

@@ -34,6 +34,14 @@ class FailureClass:
     summary: str
     sources: tuple[Source, ...] = ()
 
+    @property
+    def sources_words(self) -> str:
+        """Return "OWASP Top 10 for LLM Applications 2026: LLM02, LLM08; …"."""
+        by_framework: dict[str, list[str]] = {}
+        for source in self.sources:
+            by_framework.setdefault(f"{source.title} {source.edition}", []).append(source.id)
+        return "; ".join(f"{framework}: {', '.join(ids)}" for framework, ids in by_framework.items())
+
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from evals import taxonomies_store as store
-from evals.class_preview import preview_classes
+from evals.class_preview import count_uses, preview_classes
 from evals.classifiers import classifier_of, mapping_of
 from evals.models import Agent, TaxonomyVersion
 from evals.strict_yaml import DocumentRefused
@@ -46,10 +46,12 @@ def taxonomy(request: HttpRequest, client: str) -> HttpResponse:
 def _preview(standing: Standing, tried: Taxonomy) -> dict[str, object]:
     agents = list(Agent.objects.filter(client=standing.client).select_related("client"))
     passed_over = [(agent, mapping_of(agent).rules_without(tried)) for agent in agents]
+    changes = list_class_changes(store.taxonomy_of(standing.client.pk), tried)
+    uses = count_uses(agents, [change.class_id for change in changes])
     return {
         "classes": preview_classes(agents, lambda agent, suite: classifier_of(agent, suite, taxonomy=tried)),
         "tried": tried,
-        "changes": list_class_changes(store.taxonomy_of(standing.client.pk), tried),
+        "changes": [(change, uses.get(change.class_id)) for change in changes],
         "passed_over": [(agent, rules) for agent, rules in passed_over if rules],
     }
 

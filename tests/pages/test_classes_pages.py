@@ -31,7 +31,7 @@ def _post(user: User, agent: Agent, **fields: str) -> Any:
 def test_without_rules_the_page_shows_the_taxonomy(bob: User, agent: Agent) -> None:
     page = _as(bob).get(_address(agent)).content.decode()
     assert "No rules were ever saved" in page
-    assert "OWASP Top 10 for Agentic Applications 2026: ASI01" in page
+    assert "OWASP Top 10 for Agentic Applications 2026: ASI01;" in page
     assert "<textarea" not in page
 
 
