@@ -13,7 +13,17 @@ from tests.conftest import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PAGES = ("/", "/demo/", "/demo/-/members/", "/demo/-/tokens/", "/demo/-/audit/", "/demo/-/settings/", "/-/help/")
+PAGES = (
+    "/",
+    "/demo/",
+    "/demo/-/members/",
+    "/demo/-/tokens/",
+    "/demo/-/audit/",
+    "/demo/-/settings/",
+    "/demo/-/taxonomy/",
+    "/demo/support-agent/classes/",
+    "/-/help/",
+)
 
 
 @pytest.fixture
