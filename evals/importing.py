@@ -15,6 +15,7 @@ from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
 from evals.ingest import RunWriter
 from evals.jobs import Lease, LeaseLost, claim_import, list_worn_out
+from evals.merging import Joined
 from evals.models import Artifact, Import, ImportState, Intake, Phase, Run
 from evals.parsers import FORMATS, Limits, open_records
 from evals.parsers.reading import storable
@@ -90,23 +91,41 @@ def import_limits() -> Limits:
 def _finish(job: Import, lease: Lease, writer: RunWriter) -> None:
     with transaction.atomic():
         lease.renew()  # locks the row: from here on nobody else can take the job
-        run = writer.count()
-        if not job.dry_run:
-            run = writer.publish()
-        job.result = describe_import_result(run, is_stored=not job.dry_run)
+        writer.count()
         if job.dry_run:
-            discard_run(run)
-        done = Import.objects.filter(pk=job.pk)
-        done.update(
-            state=ImportState.DONE,
-            phase=Phase.FINISHED,
-            result=job.result,
-            rows_stored=0 if job.dry_run else writer.rows_stored,
-            run=None if job.dry_run else run,
-            finished_at=timezone.now(),
-        )
-        if not job.dry_run:
-            record_change(job.client, "run.imported", run, by=job.token or job.user, sha256=writer.artifact.sha256)
+            result = _rehearse(writer)
+            _discard_leftovers(job)
+            _end_well(job, result)
+            return
+        joined = writer.publish()
+        stored = writer.rows_stored if joined.is_new else 0
+        _end_well(job, _describe(joined), run=joined.run, rows_stored=stored)
+        if joined.is_new:
+            sha256 = writer.artifact.sha256
+            record_change(job.client, "run.imported", joined.run, by=job.token or job.user, sha256=sha256)
+
+
+def _rehearse(writer: RunWriter) -> dict[str, Any]:
+    """Publish, note the result, and take it back: what would refuse the upload refuses its dry run."""
+    with transaction.atomic():
+        result = _describe(writer.publish(), is_stored=False)
+        transaction.set_rollback(True)
+    return result
+
+
+def _describe(joined: Joined, *, is_stored: bool = True) -> dict[str, Any]:
+    return {**describe_import_result(joined.run, is_stored=is_stored), "is_new": joined.is_new}
+
+
+def _end_well(job: Import, result: dict[str, Any], *, run: Run | None = None, rows_stored: int = 0) -> None:
+    Import.objects.filter(pk=job.pk).update(
+        state=ImportState.DONE,
+        phase=Phase.FINISHED,
+        result=result,
+        rows_stored=rows_stored,
+        run=run,
+        finished_at=timezone.now(),
+    )
 
 
 def _refuse(job: Import, lease: Lease, refusal: ImportRefused) -> None:
