@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import psycopg
 
 NO_ROOM = "There is no room left on the server's disk, so nothing of this was stored. Send it again once there is room."
+NO_DATABASE = "The database was away or busy for a moment. Nothing is half stored, and trying again is safe."
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 
 # https://www.postgresql.org/docs/current/errcodes-appendix.html: connection, rollback for another's sake, resources,

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 
+import kombu.exceptions
 import psycopg
 import pytest
 from django.conf import settings
@@ -16,7 +17,7 @@ from django.core.files.storage import FileSystemStorage
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from evals import importing, jobs
+from evals import importing, jobs, tasks
 from evals.models import Agent, Attempt, Definition, Evaluation, Import, ImportState, Indicator, ReasonCode, Run
 from evals.options import ImportOptions
 from evals.records import AggregateRecord, EndRecord, Record
@@ -219,3 +220,19 @@ def test_many_new_words_are_learnt_together(
         run=again.run, definition__indicator__name="i7"
     )
     assert (evaluation.reason_code and evaluation.reason_code.code) == "r7"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_broker_that_is_away_fails_no_upload(job: Import, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job is stored, and the sweep finds it later."""
+
+    def refuse_connection(**_: str) -> None:
+        raise kombu.exceptions.OperationalError("connection refused")
+
+    monkeypatch.undo()  # the real on_commit
+    monkeypatch.setattr(tasks.import_artifact, "delay", refuse_connection)
+
+    tasks.enqueue_import(job.pk)
+
+    Import.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    assert jobs.list_stalled() == [job.pk]
