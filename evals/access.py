@@ -2,14 +2,14 @@
 
 import uuid
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from evals.models import Agent, Attempt, Import, Run
+from evals.models import Agent, Artifact, Attempt, Import, Run
 from evals.models.runs import RunQuerySet
 from reliability.access import Standing
-from reliability.models import Scope, Token
+from reliability.models import Scope, Token, User
 
 
 def list_agents(standing: Standing) -> QuerySet[Agent]:
@@ -39,7 +39,7 @@ def list_runs(standing: Standing) -> RunQuerySet:
         if standing.by.agent_id:
             runs = runs.filter(agent=standing.by.agent_id)
         if not standing.by.has_scope(Scope.READ):
-            runs = runs.filter(imports__token=standing.by).distinct()
+            runs = runs.filter(imports__in=_list_sent(standing.by)).distinct()
     return runs
 
 
@@ -55,16 +55,30 @@ def get_attempt(run: Run, number: int) -> Attempt:
 
 
 def get_import(standing: Standing, import_id: uuid.UUID, agent: Agent | None = None) -> Import:
-    """Uploaders follow their own imports; the consultancy all of its client's."""
+    """Uploaders follow what they sent, also if somebody else sent it before; the consultancy all of its client's."""
     jobs = Import.objects.filter(client=standing.client).select_related("client", "agent", "run", "artifact")
     if agent:
         jobs = jobs.filter(agent=agent)
     if isinstance(standing.by, Token):
         if standing.by.agent_id:
             jobs = jobs.filter(agent=standing.by.agent_id)
-        return get_object_or_404(jobs, pk=import_id, token=standing.by)
+        return get_object_or_404(jobs.filter(pk__in=_list_sent(standing.by)), pk=import_id)
     if not standing.may_upload:
         raise Http404
     if not standing.is_internal:
-        jobs = jobs.filter(user=standing.user)
+        jobs = jobs.filter(pk__in=_list_sent(standing.user))
     return get_object_or_404(jobs, pk=import_id)
+
+
+def _list_sent(by: User | Token) -> QuerySet[Import]:
+    """Return the imports that this sender began, and those of others that answered its upload of the same bytes."""
+    sender = "token" if isinstance(by, Token) else "user"
+    again = Artifact.objects.filter(
+        **{sender: by},
+        imports=None,
+        client=OuterRef("client"),
+        sha256=OuterRef("artifact__sha256"),
+        commit=OuterRef("artifact__commit"),
+        ci_url=OuterRef("artifact__ci_url"),
+    )
+    return Import.objects.filter(Q(**{sender: by}) | Exists(again))

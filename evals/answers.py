@@ -179,4 +179,6 @@ def _summary(job: Import, result: dict[str, Any]) -> str:
     counts = result["run"]["counts"]
     words = f"{format_quantity(counts['total'], 'evaluation')}: {counts['pass']:,} PASS, {counts['fail']:,} FAIL, "
     words += f"{counts['unknown']:,} UNKNOWN, {counts['error']:,} ERROR"
+    if job.changed_nothing:
+        return f"This part was there already, so nothing changes. Its run: {words}."
     return f"Would import {words}. Nothing was stored." if job.dry_run else f"Imported {words}."

@@ -70,7 +70,7 @@ def _answer_import(job: Import, *, is_new: bool) -> HttpResponse:
         response["Location"] = place
         response["Retry-After"] = "2"
         return response
-    if job.dry_run or not is_new or job.run is None:
+    if job.dry_run or not is_new or job.changed_nothing or job.run is None:
         return _json(describe_import(job))
     response = _json(describe_import(job), status=201)
     response["Location"] = reverse("api-1:get_run", args=[job.run.pk])

@@ -4,12 +4,38 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from threading import Lock
 
 from django.db import connection, connections
 
 # The reader computes without pause and the writer mostly waits: each time the database answers, Python's usual 5 ms
 # would pass before the writer may go on, and a batch has a dozen answers.
 SWITCH_SECONDS = 0.0002
+
+
+class _QuickSwitches:
+    """Python switches quickly between threads as long as anybody writes behind; the interval is the whole process's."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._usual = 0.0
+
+    def begin(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._usual = sys.getswitchinterval()
+                sys.setswitchinterval(SWITCH_SECONDS)
+            self._users += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                sys.setswitchinterval(self._usual)
+
+
+_quick_switches = _QuickSwitches()
 
 
 class WriteBehind:
@@ -20,9 +46,8 @@ class WriteBehind:
         self._pending: Future[None] | None = None
         self._connection = connections[connection.alias]
         self._executor = ThreadPoolExecutor(1, "write-behind", initializer=self._borrow)
-        self._switch_interval = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_SECONDS)
         self._connection.inc_thread_sharing()
+        _quick_switches.begin()
 
     def _borrow(self) -> None:
         connections[self._connection.alias] = self._connection
@@ -43,5 +68,5 @@ class WriteBehind:
         with suppress(Exception):
             self.wait()
         self._executor.shutdown()
-        sys.setswitchinterval(self._switch_interval)
+        _quick_switches.end()
         self._connection.dec_thread_sharing()

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 from django.core.files.storage import storages
-from django.db import OperationalError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from evals.answers import describe_import_result
@@ -15,11 +15,13 @@ from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
 from evals.ingest import RunWriter
 from evals.jobs import Lease, LeaseLost, claim_import, list_worn_out
+from evals.merging import Joined
 from evals.models import Artifact, Import, ImportState, Intake, Phase, Run
 from evals.parsers import FORMATS, Limits, open_records
 from evals.parsers.reading import storable
 from evals.storing import MIB
 from reliability.audit import record_change
+from reliability.interruptions import NO_ROOM, has_no_room, may_pass
 
 logger = logging.getLogger(__name__)
 FAILED = "We failed while importing this artifact. Nothing of it was stored; the upload can be sent again."
@@ -36,12 +38,12 @@ def run_import(import_id: uuid.UUID) -> None:
         _import_or_refuse(job, lease)
     except LeaseLost:
         logger.warning("import %s: the lease was lost to another worker", job.pk)
-    except OperationalError:
-        # The database went away or is full: once the lease has run out the job is tried again.
+    except Exception as error:
         logger.exception("import %s was interrupted", job.pk)
-    except Exception:
-        logger.exception("import %s failed", job.pk)
-        _fail(job, FAILED, lease=lease.id)
+        if has_no_room(error):
+            _fail(job, NO_ROOM, status=507, code="no_room", lease=lease.id)
+        elif not may_pass(error):  # else it is tried again once the lease has run out
+            _fail(job, FAILED, lease=lease.id)
 
 
 def _import_or_refuse(job: Import, lease: Lease) -> None:
@@ -90,23 +92,41 @@ def import_limits() -> Limits:
 def _finish(job: Import, lease: Lease, writer: RunWriter) -> None:
     with transaction.atomic():
         lease.renew()  # locks the row: from here on nobody else can take the job
-        run = writer.count()
-        if not job.dry_run:
-            run = writer.publish()
-        job.result = describe_import_result(run, is_stored=not job.dry_run)
+        writer.count()
         if job.dry_run:
-            discard_run(run)
-        done = Import.objects.filter(pk=job.pk)
-        done.update(
-            state=ImportState.DONE,
-            phase=Phase.FINISHED,
-            result=job.result,
-            rows_stored=0 if job.dry_run else writer.rows_stored,
-            run=None if job.dry_run else run,
-            finished_at=timezone.now(),
-        )
-        if not job.dry_run:
-            record_change(job.client, "run.imported", run, by=job.token or job.user, sha256=writer.artifact.sha256)
+            result = _rehearse(writer)
+            _discard_leftovers(job)
+            _end_well(job, result)
+            return
+        joined = writer.publish()
+        stored = writer.rows_stored if joined.is_new else 0
+        _end_well(job, _describe(joined), run=joined.run, rows_stored=stored)
+        if joined.is_new:
+            sha256 = writer.artifact.sha256
+            record_change(job.client, "run.imported", joined.run, by=job.token or job.user, sha256=sha256)
+
+
+def _rehearse(writer: RunWriter) -> dict[str, Any]:
+    """Publish, note the result, and take it back: what would refuse the upload refuses its dry run."""
+    with transaction.atomic():
+        result = _describe(writer.publish(), is_stored=False)
+        transaction.set_rollback(True)
+    return result
+
+
+def _describe(joined: Joined, *, is_stored: bool = True) -> dict[str, Any]:
+    return {**describe_import_result(joined.run, is_stored=is_stored), "is_new": joined.is_new}
+
+
+def _end_well(job: Import, result: dict[str, Any], *, run: Run | None = None, rows_stored: int = 0) -> None:
+    Import.objects.filter(pk=job.pk).update(
+        state=ImportState.DONE,
+        phase=Phase.FINISHED,
+        result=result,
+        rows_stored=rows_stored,
+        run=run,
+        finished_at=timezone.now(),
+    )
 
 
 def _refuse(job: Import, lease: Lease, refusal: ImportRefused) -> None:
@@ -130,13 +150,13 @@ def _describe_problem(problem: Problem) -> dict[str, object]:
     return {name: storable(value) if isinstance(value, str) else value for name, value in said.items()}
 
 
-def _fail(job: Import, detail: str, **held: Any) -> None:
+def _fail(job: Import, detail: str, *, status: int = 500, code: str = "import_failed", **held: Any) -> None:
     """End the job if it is still `held` so: whoever took it over meanwhile is left alone."""
     failed = Import.objects.filter(pk=job.pk, state=ImportState.RUNNING, **held).update(
         state=ImportState.FAILED,
         phase=Phase.FINISHED,
-        status=500,
-        code="import_failed",
+        status=status,
+        code=code,
         detail=detail,
         rows_stored=0,
         finished_at=timezone.now(),
@@ -166,5 +186,8 @@ def _drop_temporary_artifact(job: Import) -> None:
 def fail_worn_out() -> None:
     """End jobs whose workers died again and again, with a reason a person can read."""
     for job in list_worn_out():
-        detail = f"The worker stopped {job.tries} times while importing this artifact. Nothing of it was stored."
+        detail = (
+            f"Importing this artifact was interrupted {job.tries} times: the worker stopped, or lost the database. "
+        )
+        detail += "Nothing of it was stored; the upload can be sent again."
         _fail(job, detail, lease_until__lt=timezone.now())

@@ -20,7 +20,7 @@ from evals.class_results import count_class_results, count_totals
 from evals.classifiers import classifier_of
 from evals.definitions import DefinitionCache
 from evals.discarding import discard_run
-from evals.merging import MERGED, join_open_run
+from evals.merging import MERGED, Joined, join_run
 from evals.models import Artifact, Import, Intake, Run, RunArtifact
 from evals.options import ImportOptions, fill_run
 from evals.outcomes import settle_attempt
@@ -162,14 +162,14 @@ class RunWriter:
         run.intake = Intake.CLOSED
         return run
 
-    def publish(self) -> Run:
-        """Make the counted run visible, or add it to the open run that it is a part of. Return the visible one."""
+    def publish(self) -> Joined:
+        """Make the counted run visible, or add it to the run that it is a part of. Return the visible one."""
         run = self._written()
         if self.is_part:
-            run = join_open_run(run, self.artifact, shard=self.shard_index, of=self.shard_of, final=self.options.final)
+            return join_run(run, self.artifact, shard=self.shard_index, of=self.shard_of, final=self.options.final)
         join_scenarios(run)
         run.save(update_fields=MERGED)
-        return run
+        return Joined(run)
 
     def discard(self) -> None:
         """Remove what this writer wrote; a run that another worker writes for the same job stays."""

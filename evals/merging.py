@@ -4,6 +4,7 @@ A part is written as a hidden run of its own. In the last transaction its rows m
 always all of some parts and never half of one.
 """
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import connection, transaction
@@ -14,9 +15,21 @@ from evals.bulk import planned_without
 from evals.class_results import COUNTED, TOTALS, count_class_results, count_totals
 from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
-from evals.models import Agent, Artifact, Attempt, ClassResult, Evaluation, Intake, Run, RunArtifact, RunScenario
+from evals.models import (
+    Agent,
+    Artifact,
+    Attempt,
+    ClassResult,
+    Evaluation,
+    Intake,
+    Run,
+    RunArtifact,
+    RunScenario,
+    Visibility,
+)
 from evals.parsers.values import MAX_COUNT
 from evals.records import Session
+from evals.rows import join_scenarios
 from reliability.audit import record_change
 
 OPEN_FOR = timedelta(hours=24)
@@ -49,32 +62,43 @@ MERGED = (
     "extras",
     *TOTALS,
 )
+CLOSING = ("intake", "shards_expected", "session", "session_reason")
 
 
-def join_open_run(part: Run, artifact: Artifact, *, shard: int | None, of: int | None, final: bool) -> Run:
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The run that holds a part; `is_new` is False when it held the very same bytes before, and nothing changes."""
+
+    run: Run
+    is_new: bool = True
+
+
+def join_run(part: Run, artifact: Artifact, *, shard: int | None, of: int | None, final: bool) -> Joined:
     """Return the run that holds the part's rows from now on: the agent's open run of the same label, or the part
-    itself, which opens one. Call it in the last transaction, after the part was counted; the caller saves the run's
-    `MERGED` fields. Raises `ImportRefused` 409 when the shard is there with other bytes, 422 when parts disagree."""
+    itself, which opens one; a closed run when this very shard came with it. Call it in the last transaction, after the
+    part was counted. Raises `ImportRefused` 409 when the shard is there with other bytes, 422 when parts disagree."""
     _lock(part)  # two first parts at once must not open two runs
+    holders = _list_closed_holders(part, shard, of)
+    if same := next((holder.run for holder in holders if holder.artifact.sha256 == artifact.sha256), None):
+        return _leave_closed(same, part, shard, of)
     whole = Run.objects.filter(agent=part.agent_id, label=part.label, intake=Intake.OPEN).first()
+    if whole is None and holders:
+        raise _taken(part, shard)
+    is_new = whole is None or not _is_here_already(whole, artifact, shard)
     if whole is None:
         whole = part
         RunArtifact.objects.filter(run=part).update(shard=shard or 1)
-    elif not _is_here_already(whole, artifact, shard):
-        _check_agreement(whole, part, of)
-        _merge_header(whole, part)
-        _move_rows(part, whole)
-        RunArtifact.objects.filter(run=part).update(run=whole, shard=shard or _next_shard(whole))
-        part.delete()
-        count_class_results(whole)
-        count_totals(whole)
     else:
-        discard_run(part)
+        _check_agreement(whole, part, of)
+        _take_over(part, whole, shard) if is_new else discard_run(part)
     whole.shards_expected = whole.shards_expected or of
     whole.intake = Intake.OPEN
     if final or _came(whole) == whole.shards_expected:
         _close(whole)
-    return whole
+    if is_new:
+        join_scenarios(whole)
+    whole.save(update_fields=MERGED if is_new else CLOSING)
+    return Joined(whole, is_new or whole.intake == Intake.CLOSED)  # the same bytes may say that they are the last
 
 
 def _lock(run: Run) -> None:
@@ -83,15 +107,47 @@ def _lock(run: Run) -> None:
     Agent.objects.select_for_update(no_key=True).get(pk=run.agent_id)
 
 
+def _list_closed_holders(part: Run, shard: int | None, of: int | None) -> list[RunArtifact]:
+    """Return where closed runs of this label hold this shard of as many. Who uploads for the client to see meets only
+    what was uploaded so."""
+    if shard is None or of is None:
+        return []
+    closed = Run.objects.filter(agent=part.agent_id, label=part.label, intake=Intake.CLOSED, shards_expected=of)
+    seen = closed.filter(imports__options__visibility=part.visibility)
+    return list(RunArtifact.objects.filter(run__in=seen, shard=shard).select_related("artifact", "run"))
+
+
+def _leave_closed(whole: Run, part: Run, shard: int | None, of: int | None) -> Joined:
+    if whole.visibility == Visibility.INTERNAL and part.visibility == Visibility.CLIENT:
+        raise _taken(part, shard, how="")  # the consultancy took it out of sight since
+    part.visibility = whole.visibility
+    _check_agreement(whole, part, of)
+    discard_run(part)
+    return Joined(whole, is_new=False)
+
+
+def _taken(part: Run, shard: int | None, *, how: str = ", with other bytes") -> ImportRefused:
+    detail = f"Shard {shard} of the run “{part.label}” is there already{how}."
+    expected = "each shard once; another run under another id"
+    return ImportRefused(409, "shard_taken", detail, (Problem(detail, "/run/shard/index", expected=expected),))
+
+
 def _is_here_already(whole: Run, artifact: Artifact, shard: int | None) -> bool:
     here = RunArtifact.objects.filter(run=whole, shard=shard).select_related("artifact").first() if shard else None
     if here is None:
         return False
     if here.artifact.sha256 == artifact.sha256:
         return True
-    detail = f"Shard {shard} of the run “{whole.label}” is there already, with other bytes."
-    expected = "each shard once; another run under another id"
-    raise ImportRefused(409, "shard_taken", detail, (Problem(detail, "/run/shard/index", expected=expected),))
+    raise _taken(whole, shard)
+
+
+def _take_over(part: Run, whole: Run, shard: int | None) -> None:
+    _merge_header(whole, part)
+    _move_rows(part, whole)
+    RunArtifact.objects.filter(run=part).update(run=whole, shard=shard or _next_shard(whole))
+    part.delete()
+    count_class_results(whole)
+    count_totals(whole)
 
 
 def _check_agreement(whole: Run, part: Run, of: int | None) -> None:
@@ -109,7 +165,7 @@ def _check_agreement(whole: Run, part: Run, of: int | None) -> None:
         message = f"The parts before are of {whole.shards_expected} shards, this one is of {of}."
         problems.append(Problem(message, "/run/shard/of", expected=str(whole.shards_expected)))
     if problems:
-        detail = f"This part does not belong to the open run “{whole.label}”: {problems[0].message}"
+        detail = f"This part does not belong to the run “{whole.label}”: {problems[0].message}"
         raise ImportRefused(422, "shard_disagrees", detail, tuple(problems))
 
 

@@ -129,19 +129,25 @@ def keep_file(received: Received, client_id: object, *, temporary: bool = False)
     """
     name = f"temporary/{uuid.uuid4().hex}" if temporary else f"{received.sha256[:2]}/{received.sha256}"
     path = f"{client_id}/{name}"
-    storage = storages["default"]
-    _drop_cut_off(storage, path, received.size)  # left by a process that died
-    if not storage.exists(path):
-        try:
-            with received.path.open("rb") as file:
-                stored = storage.save(path, MovableFile(file))
-        except OSError:
-            _drop_cut_off(storage, path, received.size)  # the disk is full
-            raise
-        if stored != path and storage.exists(path):
-            storage.delete(stored)  # another upload of the same bytes came first
+    with received.path.open("rb") as file:
+        store_once(path, MovableFile(file), received.size)
     received.discard()
     return path
+
+
+def store_once(path: str, file: File[bytes], size: int) -> None:
+    """Store the whole file under a path that its hash names, unless it is there."""
+    storage = storages["default"]
+    _drop_cut_off(storage, path, size)  # left by a process that died
+    if storage.exists(path):
+        return
+    try:
+        stored = storage.save(path, file)
+    except OSError:
+        _drop_cut_off(storage, path, size)  # the disk is full
+        raise
+    if stored != path and storage.exists(path):
+        storage.delete(stored)  # another upload of the same bytes came first
 
 
 def _drop_cut_off(storage: Storage, path: str, size: int) -> None:

@@ -3,20 +3,31 @@
 import hashlib
 import json
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from django.conf import settings
+from django.core.files.storage import storages
 from django.db import IntegrityError, transaction
 
 from evals.models import Agent, Artifact, Import, ImportState
 from evals.options import ImportOptions
 from evals.storing import Received, keep_file
 from reliability.access import Standing
-from reliability.errors import Conflict
+from reliability.errors import AppError, Conflict
 from reliability.models import Token, User
 from reliability.waiting import WaitingRoom
 
+CREATION_TRIES = 2
+ALIKE = ("client_id", "sha256", "size", "path", "file_name", "commit", "ci_url")  # of artifacts of one request
 OPEN_OR_DONE = [ImportState.QUEUED, ImportState.RUNNING, ImportState.DONE]
+
+
+class Overtaken(AppError):
+    status = 503
+    code = "overtaken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +55,40 @@ def submit_artifact(
     key = _digest(["explicit", explicit_key]) if explicit_key else request
     if not dry_run and (earlier := _find_earlier(agent, key, request)):
         received.discard()
-        return Submitted(earlier, is_new=False)
+        return _join_earlier(standing, earlier)
     path = keep_file(received, agent.client_id, temporary=dry_run)
+    create = partial(_create, standing, agent, received, options, path=path, key=key, request=request)
+    if dry_run:
+        return Submitted(_create_dry_run(create, path), is_new=True)
+    for _ in range(CREATION_TRIES):
+        try:
+            with transaction.atomic():
+                return Submitted(create(), is_new=True)
+        except IntegrityError:  # another process made it a moment ago; if it was refused since, its key is free again
+            if earlier := _find_earlier(agent, key, request):
+                return _join_earlier(standing, earlier)
+    raise Overtaken("The same upload began and ended elsewhere at this moment. Nothing was imported; send it again.")
+
+
+def _create_dry_run(create: Callable[..., Import], path: str) -> Import:
     try:
         with transaction.atomic():
-            job = _create(standing, agent, received, options, path=path, key=key, request=request, dry_run=dry_run)
-    except IntegrityError:
-        earlier = _find_earlier(agent, key, request)  # another process made it a moment ago
-        if earlier is None:
-            raise
-        return Submitted(earlier, is_new=False)
-    return Submitted(job, is_new=True)
+            return create(dry_run=True)
+    except BaseException:
+        storages["default"].delete(path)  # nobody else knows of it
+        raise
+
+
+def _join_earlier(standing: Standing, earlier: Import) -> Submitted:
+    """Note who sent the same bytes, too: an artifact of theirs, without a job of its own, lets them follow the job."""
+    sender = _sender(standing)
+    is_known = any(value and getattr(earlier, f"{name}_id") == value.pk for name, value in sender.items())
+    first = earlier.artifact
+    if first and not is_known:
+        same = {name: getattr(first, name) for name in ALIKE}
+        if not Artifact.objects.filter(**same, **sender, imports=None).exists():
+            Artifact.objects.create(**same, **sender, format=first.format)
+    return Submitted(earlier, is_new=False)
 
 
 def _digest(parts: list[object]) -> str:
@@ -62,7 +96,8 @@ def _digest(parts: list[object]) -> str:
 
 
 def _find_earlier(agent: Agent, key: str, request: str) -> Import | None:
-    earlier = Import.objects.filter(agent=agent, key=key, dry_run=False, state__in=OPEN_OR_DONE).first()
+    taken = Import.objects.filter(agent=agent, key=key, dry_run=False, state__in=OPEN_OR_DONE)
+    earlier = taken.select_related("artifact").first()
     if earlier and earlier.request_sha256 != request:
         raise Conflict(
             "This Idempotency-Key was used for another upload: body or query differ.", code="idempotency_key_reused"
@@ -79,33 +114,37 @@ def _create(
     path: str,
     key: str,
     request: str,
-    dry_run: bool,
+    dry_run: bool = False,
 ) -> Import:
-    token = standing.by if isinstance(standing.by, Token) else None
-    user = standing.by if isinstance(standing.by, User) else None
+    sender = _sender(standing)
     artifact = Artifact.objects.create(
         client_id=agent.client_id,
         sha256=received.sha256,
         size=received.size,
         file_name=received.file_name,
         path=path,
-        token=token,
-        user=user,
         commit=options.commit,
         ci_url=options.ci_url,
+        **sender,
     )
     return Import.objects.create(
         client_id=agent.client_id,
         agent=agent,
         artifact=artifact,
-        token=token,
-        user=user,
         key=key,
         request_sha256=request,
         options=options.stored(),
         dry_run=dry_run,
         bytes_total=received.size,
+        **sender,
     )
+
+
+def _sender(standing: Standing) -> dict[str, Any]:
+    return {
+        "token": standing.by if isinstance(standing.by, Token) else None,
+        "user": standing.by if isinstance(standing.by, User) else None,
+    }
 
 
 def _read_job(import_id: uuid.UUID) -> Import:

@@ -41,7 +41,7 @@ def sweep_classes() -> None:
 
 def enqueue_reclassifying(agent_id: uuid.UUID) -> None:
     """Hand the counting to a worker once the new rule or word is committed."""
-    transaction.on_commit(lambda: reclassify_runs.delay(agent_id=str(agent_id)))
+    transaction.on_commit(lambda: reclassify_runs.delay(agent_id=str(agent_id)), robust=True)
 
 
 def enqueue_reclassifying_client(client_id: uuid.UUID) -> None:
@@ -52,4 +52,4 @@ def enqueue_reclassifying_client(client_id: uuid.UUID) -> None:
 
 def enqueue_import(import_id: uuid.UUID) -> None:
     """Hand the job to a worker once the transaction that made it is committed."""
-    transaction.on_commit(lambda: import_artifact.delay(import_id=str(import_id)))
+    transaction.on_commit(lambda: import_artifact.delay(import_id=str(import_id)), robust=True)

@@ -11,6 +11,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from evals.api import router as evals_router
 from reliability.auth import TokenAuth
 from reliability.errors import AppError
+from reliability.interruptions import NO_DATABASE, NO_ROOM, has_no_room, may_pass
 from reliability.problems import problem_response
 from scorecards.api import router as scorecards_router
 from scorecards.report_api import router as report_router
@@ -91,4 +92,10 @@ def refuse_suspicious(request: HttpRequest, error: SuspiciousOperation) -> HttpR
 @api.exception_handler(Exception)
 def stumble(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.exception("%s %s", request.method, request.path, exc_info=error)
+    if has_no_room(error):
+        return problem_response(507, detail=NO_ROOM, code="no_room")
+    if may_pass(error):
+        answer = problem_response(503, detail=NO_DATABASE, code="no_database")
+        answer["Retry-After"] = "2"
+        return answer
     return problem_response(500, detail="We failed to answer; it has been logged. Trying again is safe.")

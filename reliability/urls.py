@@ -11,6 +11,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok\n", content_type="text/plain")
 
 
+handler500 = "reliability.views.errors.server_error"
+
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("api/v1/", api.urls),

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from evals.models import Artifact, Attempt, ClassResult, MadeBy, Run, Visibility
 from evals.records import Origin
-from evals.storing import MIB, clean_name
+from evals.storing import MIB, clean_name, store_once
 from reliability.audit import record_change
 from reliability.errors import AppError
 from reliability.models import User
@@ -166,10 +166,8 @@ def _keep(upload: "UploadedFile[bytes]", item: EvidenceItem) -> None:
         digest.update(chunk)
     sha256 = digest.hexdigest()
     path = f"{item.client_id}/evidence/{sha256[:2]}/{sha256}"
-    storage = storages["default"]
-    if not storage.exists(path):
-        upload.seek(0)
-        path = storage.save(path, upload)
+    upload.seek(0)
+    store_once(path, upload, size)
     item.file_path, item.file_size, item.sha256 = path, size, sha256
     item.file_name = clean_name(upload.name or "file")
 

@@ -25,4 +25,4 @@ def sweep_reports() -> None:
 
 def enqueue_report(report_id: uuid.UUID) -> None:
     """Hand the report to a worker once the transaction that asked for it is committed."""
-    transaction.on_commit(lambda: make_report.delay(report_id=str(report_id)))
+    transaction.on_commit(lambda: make_report.delay(report_id=str(report_id)), robust=True)

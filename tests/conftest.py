@@ -38,7 +38,7 @@ def _eager_tasks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         return
     from reliability.celery import app  # after the settings
 
-    monkeypatch.setattr("django.db.transaction.on_commit", lambda function: function())
+    monkeypatch.setattr("django.db.transaction.on_commit", lambda function, **_: function())
     eager, app.conf.task_always_eager = app.conf.task_always_eager, True
     yield
     app.conf.task_always_eager = eager

@@ -109,6 +109,11 @@ class Import(models.Model):
         return self.state in (ImportState.DONE, ImportState.REFUSED, ImportState.FAILED)
 
     @property
+    def changed_nothing(self) -> bool:
+        """Whether its run held the very same part before."""
+        return self.result is not None and not self.result.get("is_new", True)
+
+    @property
     def progress(self) -> float | None:
         """Share of the bytes read, 0 to 1; None before the size is known."""
         if not self.bytes_total:

@@ -58,9 +58,9 @@ def _go_on(request: HttpRequest, standing: Standing, submitted: Submitted) -> Ht
     messages.info(request, "This file was uploaded before with the same details, so nothing was imported again.")
     if job.run and access.list_runs(standing).filter(pk=job.run.pk).exists():
         return redirect(job.run)
-    if standing.is_internal or job.user_id == standing.user.pk:
-        return redirect(job)
-    return redirect("run-list", client=standing.client.slug, agent=job.agent.slug)
+    if job.run and job.state == ImportState.DONE:
+        return redirect("run-list", client=standing.client.slug, agent=job.agent.slug)
+    return redirect(job)
 
 
 @login_required

@@ -10,6 +10,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.utils import timezone
 
+from reliability.interruptions import NO_ROOM, has_no_room, may_pass
 from scorecards.models import Report, ReportState
 from scorecards.report_jobs import Lease, LeaseLost, claim_report
 from scorecards.reports.html import render_html
@@ -41,8 +42,10 @@ def run_report(report_id: uuid.UUID) -> None:
     except LeaseLost:
         logger.warning("report %s: the lease was lost to another worker", report_id)
     except Exception as error:
-        logger.exception("report %s failed", report_id)
-        lease.finish(state=ReportState.FAILED, phase="Failed", detail=FAILED.format(error=type(error).__name__))
+        logger.exception("report %s was interrupted", report_id)
+        if not may_pass(error):  # else it is tried again once the lease has run out
+            detail = NO_ROOM if has_no_room(error) else FAILED.format(error=type(error).__name__)
+            lease.finish(state=ReportState.FAILED, phase="Failed", detail=detail)
 
 
 def _render(report: Report, lease: Lease) -> Pdf:

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from evals.merging import close_forgotten_runs
-from evals.models import Agent, Attempt, Evaluation, Intake, Run, RunScenario
+from evals.models import Agent, Artifact, Attempt, Evaluation, Intake, Run, RunScenario, Visibility
 from reliability.models import AuditEntry
 from tests.conftest import Api
 from tests.run_documents import attempt, document
@@ -80,8 +80,8 @@ def test_the_same_shard_again_is_one(api: Api, agent: Agent, full_token: str) ->
     body = _part(attempt("a"))
     first = _send(api, full_token, body, "run=gha-1&shard=1/2")
     assert api.upload(body, full_token, query="run=gha-1&shard=1/2").status_code == 200
-    again = _send(api, full_token, body, "run=gha-1&shard=1/2&final=false&ci_url=https://ci.example.org/2")
-    assert (again["id"], again["counts"]["total"]) == (first["id"], 1)
+    again = api.upload(body, full_token, query="run=gha-1&shard=1/2&ci_url=https://ci.example.org/2")
+    assert (again.status_code, again.json()["run"]) == (200, first)
     assert (Run.with_hidden.count(), Attempt.objects.count()) == (1, 1)
 
 
@@ -178,3 +178,108 @@ def test_what_nobody_finished_closes_after_a_day(api: Api, agent: Agent, full_to
     assert (run.intake, run.session) == (Intake.CLOSED, "unfinished")
     assert run.session_reason.startswith("1 of 2 parts came within 24 hours")
     assert AuditEntry.objects.filter(action="run.closed").count() == 1
+
+
+CLOSED = "run=gha-1&shard={}/2"
+
+
+def _close_a_run(api: Api, token: str) -> tuple[dict[str, Any], list[bytes]]:
+    parts = [_part(attempt("a")), _part(attempt("b", "FAIL"))]
+    for number, part in enumerate(parts, 1):
+        run = _send(api, token, part, CLOSED.format(number))
+    assert run["intake"] == "closed"
+    return run, parts
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_shard_again_under_another_key_changes_nothing_once_its_run_closed(
+    api: Api, agent: Agent, full_token: str, number: int
+) -> None:
+    run, parts = _close_a_run(api, full_token)
+    entries = AuditEntry.objects.filter(action="run.imported").count()
+
+    answer = api.upload(parts[number - 1], full_token, query=CLOSED.format(number), Idempotency_Key="retry")
+
+    assert (answer.status_code, answer.json()["run"]) == (200, run)
+    assert answer.json()["summary"].startswith("This part was there already, so nothing changes.")
+    assert (Run.with_hidden.count(), Attempt.objects.count(), RunScenario.objects.count()) == (1, 2, 2)
+    assert AuditEntry.objects.filter(action="run.imported").count() == entries
+
+
+def test_a_shard_with_other_bytes_is_a_conflict_once_its_run_closed(api: Api, agent: Agent, full_token: str) -> None:
+    _close_a_run(api, full_token)
+
+    answer = api.upload(_part(attempt("c")), full_token, query=CLOSED.format(2))
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "shard_taken")
+    assert (Run.with_hidden.count(), Attempt.objects.count()) == (1, 2)
+
+
+def test_the_same_bytes_for_another_commit_do_not_pass_for_the_closed_run(
+    api: Api, agent: Agent, full_token: str
+) -> None:
+    _, parts = _close_a_run(api, full_token)
+
+    answer = api.upload(parts[0], full_token, query=CLOSED.format(1) + "&commit=two")
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "shard_disagrees")
+    assert answer.json()["errors"][0]["pointer"] == "/run/commit"
+
+
+def test_a_whole_run_of_the_same_label_or_another_number_of_shards_is_no_holder(
+    api: Api, agent: Agent, full_token: str
+) -> None:
+    whole = _send(api, full_token, _part(attempt("a")))  # a tool's own id: a label
+    halves = _send(api, full_token, _part(attempt("b")), "run=gha-1&shard=1/2&final=true")
+    thirds = _send(api, full_token, _part(attempt("c")), "run=gha-1&shard=1/3")
+    assert len({whole["id"], halves["id"], thirds["id"]}) == 3
+
+
+def test_a_shard_again_shows_nothing_of_a_run_taken_out_of_sight(api: Api, agent: Agent, full_token: str) -> None:
+    _, parts = _close_a_run(api, full_token)
+    Run.objects.update(visibility=Visibility.INTERNAL)
+
+    answer = api.upload(parts[0], full_token, query=CLOSED.format(1), Idempotency_Key="retry")
+
+    assert (answer.status_code, answer.json()["detail"]) == (409, "Shard 1 of the run “gha-1” is there already.")
+    assert (b"internal" in answer.content, Run.with_hidden.count()) == (False, 1)
+
+
+def test_the_same_shard_said_to_be_the_last_closes_its_run(api: Api, agent: Agent, full_token: str) -> None:
+    body = _part(attempt("a"))
+    _send(api, full_token, body, "run=gha-1&shard=1/2")
+    run = _send(api, full_token, body, "run=gha-1&shard=1/2&final=true")
+    assert (run["intake"], run["session"], run["counts"]["total"]) == ("closed", "unfinished", 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "status", "code"),
+    [
+        (_part(attempt("b"), agent_version="2"), "run=gha-1&shard=2/2", 422, "shard_disagrees"),
+        (_part(attempt("b")), "run=gha-1&shard=1/2", 409, "shard_taken"),
+        (_part(attempt("b")), "run=gha-1&shard=2/3", 422, "shard_disagrees"),
+    ],
+)
+def test_a_dry_run_of_a_part_is_refused_as_the_part_would_be(
+    api: Api, agent: Agent, full_token: str, body: bytes, query: str, status: int, code: str
+) -> None:
+    _send(api, full_token, _part(attempt("a")), "run=gha-1&shard=1/2")
+
+    trial = api.upload(body, full_token, query=f"{query}&dry_run=true")
+    real = api.upload(body, full_token, query=query)
+
+    assert (trial.status_code, trial.json()["code"]) == (real.status_code, real.json()["code"]) == (status, code)
+    assert trial.json()["errors"] == real.json()["errors"]
+    assert (Run.with_hidden.count(), Attempt.objects.count()) == (1, 1)
+
+
+def test_a_dry_run_of_a_part_changes_nothing_of_the_open_run(api: Api, agent: Agent, full_token: str) -> None:
+    _send(api, full_token, _part(attempt("a")), "run=gha-1&shard=1/2")
+    before = Run.objects.values().get()
+
+    answer = api.upload(_part(attempt("a", "FAIL")), full_token, query="run=gha-1&shard=2/2&dry_run=true").json()
+
+    assert (answer["run"]["counts"]["total"], answer["run"]["intake"], answer["run"]["id"]) == (2, "closed", "")
+    assert answer["summary"] == "Would import 2 evaluations: 1 PASS, 1 FAIL, 0 UNKNOWN, 0 ERROR. Nothing was stored."
+    assert Run.with_hidden.values().get() == before
+    assert (Attempt.objects.count(), RunScenario.objects.count(), Artifact.objects.count()) == (1, 1, 1)

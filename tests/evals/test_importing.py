@@ -2,25 +2,29 @@
 
 import errno
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 
+import kombu.exceptions
+import psycopg
 import pytest
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage
-from django.db import OperationalError
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from evals import importing, jobs
+from evals import importing, jobs, tasks
 from evals.models import Agent, Attempt, Definition, Evaluation, Import, ImportState, Indicator, ReasonCode, Run
 from evals.options import ImportOptions
-from evals.records import AggregateRecord, Record
+from evals.records import AggregateRecord, EndRecord, Record
 from evals.storing import keep_file, receive_chunks
 from evals.submitting import submit_artifact
 from reliability.access import Rank, Standing
+from reliability.interruptions import NO_ROOM
 from reliability.models import User
 from tests.run_documents import attempt, document, import_bytes
 
@@ -90,7 +94,7 @@ def test_a_stale_worker_does_not_end_a_job_that_another_one_works_on(
 
 def test_a_job_is_tried_again_after_the_database_went_away(job: Import, monkeypatch: pytest.MonkeyPatch) -> None:
     def lose_the_database() -> None:
-        raise OperationalError("server closed the connection unexpectedly")
+        raise OperationalError from psycopg.OperationalError("server closed the connection unexpectedly")
 
     _interrupt(monkeypatch, lose_the_database, after=Record.__value__.__args__[0])
     importing.run_import(job.pk)
@@ -102,6 +106,45 @@ def test_a_job_is_tried_again_after_the_database_went_away(job: Import, monkeypa
     job.refresh_from_db()
     assert job.state == ImportState.DONE
     assert Run.with_hidden.count() == 1
+
+
+def _full_sqlite() -> sqlite3.Error:
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    return full
+
+
+@pytest.mark.parametrize("cause", [_full_sqlite(), psycopg.errors.DiskFull(), OSError(errno.EDQUOT, "Quota exceeded")])
+def test_a_full_disk_ends_the_job_with_that_reason(
+    job: Import, monkeypatch: pytest.MonkeyPatch, cause: Exception
+) -> None:
+    def run_out_of_room() -> None:
+        raise OperationalError from cause
+
+    _interrupt(monkeypatch, run_out_of_room, after=EndRecord)
+
+    importing.run_import(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.status, job.code, job.tries) == (ImportState.FAILED, 507, "no_room", 1)
+    assert job.detail == NO_ROOM
+    assert (Run.with_hidden.count(), Attempt.objects.count()) == (0, 0)
+
+
+def test_what_the_rows_themselves_brought_about_is_not_tried_again(
+    job: Import, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overflow() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT abs(-9223372036854775807 - 1)")
+
+    _interrupt(monkeypatch, overflow, after=EndRecord)
+
+    importing.run_import(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.code, job.tries) == (ImportState.FAILED, "import_failed", 1)
+    assert Run.with_hidden.count() == 0
 
 
 @pytest.mark.parametrize("body", [b'{"\\u0000": 1}', b"<a\x00b></a>"])
@@ -177,3 +220,19 @@ def test_many_new_words_are_learnt_together(
         run=again.run, definition__indicator__name="i7"
     )
     assert (evaluation.reason_code and evaluation.reason_code.code) == "r7"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_broker_that_is_away_fails_no_upload(job: Import, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job is stored, and the sweep finds it later."""
+
+    def refuse_connection(**_: str) -> None:
+        raise kombu.exceptions.OperationalError("connection refused")
+
+    monkeypatch.undo()  # the real on_commit
+    monkeypatch.setattr(tasks.import_artifact, "delay", refuse_connection)
+
+    tasks.enqueue_import(job.pk)
+
+    Import.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    assert jobs.list_stalled() == [job.pk]

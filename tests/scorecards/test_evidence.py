@@ -1,9 +1,11 @@
 """Grades follow from the source until somebody verifies; files are hashed, limited and go with their last link."""
 
+import errno
 from datetime import date
+from pathlib import Path
 
 import pytest
-from django.core.files.storage import storages
+from django.core.files.storage import FileSystemStorage, storages
 
 from evals.models import MadeBy, Visibility
 from evals.records import Origin
@@ -146,3 +148,18 @@ def test_item_never_says_more_than_its_run_may(score, agent, alice):
 def test_period_belongs_to_what_happened(score, alice):
     item = making.link_item(score, alice, shows=Shows.DESIGN, operated_from=date(2026, 1, 1))
     assert item.operated_from is None
+
+
+def test_file_that_a_full_disk_cut_off_is_kept_anew(score, alice, monkeypatch):
+    def save_half(storage, name, content):
+        Path(storage.path(name)).parent.mkdir(parents=True, exist_ok=True)
+        Path(storage.path(name)).write_bytes(content.read()[:3])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(FileSystemStorage, "save", save_half)
+        with pytest.raises(OSError, match="No space"):
+            making.file_item(score, alice, b"minutes")
+    item = making.file_item(score, alice, b"minutes")
+    with storages["default"].open(item.file_path) as stored:
+        assert stored.read() == b"minutes"

@@ -3,8 +3,10 @@
 import threading
 from datetime import timedelta
 
+import psycopg
 import pytest
 from django.core.files.storage import storages
+from django.db import OperationalError
 from django.utils import timezone
 
 from reliability.models import AuditEntry
@@ -175,3 +177,14 @@ def test_renderer_listens_to_its_own_thread_alone():
     other.start()
     other.join()
     assert told == before == mine
+
+
+def test_report_waits_for_a_database_that_went_away(snapshot, alice, monkeypatch):
+    def lose_the_database(*_, **__):
+        raise OperationalError from psycopg.errors.AdminShutdown()
+
+    monkeypatch.setattr(rendering, "render_pdf", lose_the_database)
+    report = request_report(snapshot, Report.Paper.A4, by=alice).report
+    rendering.run_report(report.pk)
+    Report.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert (Report.objects.get().state, report_jobs.list_stalled()) == (ReportState.RUNNING, [report.pk])
