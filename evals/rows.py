@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from evals.bulk import KeyPool, Row, planned_without, write_rows
+from evals.bulk import KeyPool, planned_without, write_rows
 from evals.class_mapping import Classifier, ClassOrigin, Described, labels_of
 from evals.codes import mask_of
+from evals.copying import Row
 from evals.definitions import DefinitionCache
 from evals.models import Attempt, AttemptDetail, Evaluation, EvaluationDetail, Run, RunScenario, Step
 from evals.outcomes import SettledAttempt
