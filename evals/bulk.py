@@ -1,9 +1,9 @@
 """The one way to write many rows: COPY on PostgreSQL, executemany on SQLite (DESIGN 8)."""
 
-import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
@@ -11,77 +11,80 @@ from operator import itemgetter
 from threading import Lock
 from typing import Any, cast
 
-import msgspec
 from django.db import connection, models, transaction
-from psycopg.types.json import Jsonb
 
+from evals.copying import PACKS, Pack, Row, encode_json, pack_rows, pack_small
 from evals.fields import CodeField
 
-type Row = Sequence[Any]
 type Prepare = Callable[[Any], Any]
 
 RESERVING = 7_264_117  # key of the advisory lock; any number that nobody else uses
 
 
-def encode_json(value: Any) -> bytes:
-    try:
-        return msgspec.json.encode(value)
-    except OverflowError:  # an integer of more than 64 bits
-        return json.dumps(value).encode()
+@dataclass(frozen=True, slots=True)
+class PreparedRows:
+    """Rows of one table as the database takes them, made without it; to be written once."""
+
+    statement: str
+    content: bytes | Sequence[Row]
+    number: int
+
+    def write(self) -> int:
+        """Write the rows and return how many. Database errors come as Django's."""
+        if isinstance(self.content, bytes):
+            # Inside COPY psycopg raises its own errors: the wrapper turns them into Django's.
+            with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(self.statement) as copy:
+                copy.write(self.content)
+        elif self.content:
+            with connection.cursor() as cursor:
+                cursor.executemany(self.statement, self.content)
+        return self.number
 
 
-def write_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[Row]) -> int:
+def write_rows(model: type[models.Model], names: Sequence[str], rows: Sequence[Row]) -> int:
     """Write `rows` (values in the order of the field `names`) and return how many. Database defaults and signals do
-    not apply, and costs are the whole nano-dollars that the column holds; database errors come as Django's."""
-    values = list(rows)
-    if not values:
-        return 0
+    not apply, and costs are the whole nano-dollars that the column holds."""
+    return prepare_rows(model, names, rows).write()
+
+
+def prepare_rows(model: type[models.Model], names: Sequence[str], rows: Sequence[Row]) -> PreparedRows:
+    """Do all of `write_rows` that needs no database."""
     fields = [model._meta.get_field(name) for name in names]
     columns = ", ".join(connection.ops.quote_name(str(getattr(field, "column", ""))) for field in fields)
     table = connection.ops.quote_name(model._meta.db_table)
-    prepared = _prepared(values, [_preparer(field, connection.vendor) for field in fields])
     if connection.vendor == "postgresql":
-        types = [_type_name(field) for field in fields]
-        _copy(f"COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)", types, prepared)
-    else:
-        marks = ", ".join(["%s"] * len(fields))
-        with connection.cursor() as cursor:
-            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", cast(Any, prepared))  # noqa: S608 (own names)
-    return len(values)
+        statement = f"COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)"
+        packed = pack_rows(rows, [_pack_of(field) for field in fields]) if rows else ()
+        return PreparedRows(statement, packed, len(rows))
+    marks = ", ".join(["%s"] * len(fields))
+    statement = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608 (own names)
+    return PreparedRows(statement, _prepared(rows, [_preparer(field) for field in fields]), len(rows))
 
 
-def _prepared(rows: list[Row], prepares: list[Prepare | None]) -> Iterable[Any]:
-    """Turn the values that need it into what the driver takes, column by column: most columns need nothing, and a
+@cache
+def _pack_of(field: Any) -> Pack:
+    """Return how PostgreSQL's COPY takes a value of the field."""
+    if isinstance(field, CodeField):
+        codes = {member: pack_small(code) for member, code in field.codes.items() if code is not None}
+        return cast(Pack, codes.__getitem__)
+    return PACKS[str(field.db_type(connection)).partition("(")[0]]
+
+
+def _prepared(rows: Sequence[Row], prepares: list[Prepare | None]) -> list[Row]:
+    """Turn the values that need it into what SQLite takes, column by column: most columns need nothing, and a
     column is one pass in C where a row would be one call for each value."""
-    if not any(prepares):
-        return rows
     columns = [
         map(itemgetter(at), rows) if prepare is None else map(prepare, map(itemgetter(at), rows))
         for at, prepare in enumerate(prepares)
     ]
-    return zip(*columns, strict=True)
-
-
-def _copy(statement: str, types: list[str], rows: Iterable[Row]) -> None:
-    # Inside COPY psycopg raises its own errors: the wrapper turns them into Django's.
-    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:
-        copy.set_types(types)
-        for row in rows:
-            copy.write_row(row)
-
-
-def _type_name(field: Any) -> str:
-    """Name the column's type without its length: binary COPY needs the exact one."""
-    return str(field.db_type(connection)).partition("(")[0]
+    return list(zip(*columns, strict=True))
 
 
 @cache
-def _preparer(field: Any, vendor: str) -> Prepare | None:
-    """Return a function from a Python value to what the driver takes; None where it takes the value itself."""
+def _preparer(field: Any) -> Prepare | None:
+    """Return a function from a Python value to what SQLite takes; None where it takes the value itself."""
     if isinstance(field, CodeField):
         return field.codes.__getitem__
-    if vendor == "postgresql":
-        return _jsonb if isinstance(field, models.JSONField) else None
     if isinstance(field, models.JSONField):
         return lambda value: None if value is None else encode_json(value).decode()
     if isinstance(field, models.DateTimeField):
@@ -99,10 +102,6 @@ def _target(field: Any) -> Any:
 def _sqlite_time(value: datetime | None) -> str | None:
     """Write a time as Django does: in UTC, without saying so."""
     return None if value is None else str(value.astimezone(UTC).replace(tzinfo=None))
-
-
-def _jsonb(value: Any) -> Jsonb | None:
-    return None if value is None else Jsonb(value, dumps=encode_json)
 
 
 @contextmanager

@@ -1,6 +1,8 @@
-"""Counting a run's class results and totals in the database, in one statement each."""
+"""Counting a run's class results and totals in the database, in one statement each; an import counts as it writes
+(`evals.counting`)."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from django.db import connection, transaction
 from django.db.models import Count, Sum
@@ -56,13 +58,23 @@ def _count(outcome: Outcome, finding: Finding | None) -> str:
 
 def count_totals(run: Run) -> None:
     """Set the run's totals from its class results and attempts; the caller saves it."""
+    sum_class_results(run)
+    attempts = Attempt.objects.filter(run=run).order_by().values_list("outcome", "containment").annotate(n=Count("id"))
+    differing = Evaluation.objects.filter(run=run, reported_outcome__isnull=False).count()
+    set_attempt_totals(run, {(outcome, containment): number for outcome, containment, number in attempts}, differing)
+
+
+def sum_class_results(run: Run) -> None:
     sums = ClassResult.objects.filter(run=run).aggregate(**{name: Sum(name) for name in COUNTED})
     for name, value in sums.items():
         setattr(run, name, value or 0)
-    attempts = Attempt.objects.filter(run=run).order_by().values_list("outcome", "containment").annotate(n=Count("id"))
+
+
+def set_attempt_totals(run: Run, ended: Mapping[tuple[Outcome, Containment | None], int], differing: int) -> None:
+    """Set the totals of the attempts, given how many ended in which way, and the number of differing evaluations."""
     outcomes: Counter[Outcome] = Counter()
     held: Counter[Containment | None] = Counter()
-    for outcome, containment, number in attempts:
+    for (outcome, containment), number in ended.items():
         outcomes[outcome] += number
         held[containment] += number
     run.attempts_passed = outcomes[Outcome.PASS]
@@ -72,7 +84,7 @@ def count_totals(run: Run) -> None:
     run.containment_proven = held[Containment.PROVEN]
     run.containment_unproven = held[Containment.UNPROVEN]
     run.containment_breached = held[Containment.BREACHED]
-    run.differing = Evaluation.objects.filter(run=run, reported_outcome__isnull=False).count()
+    run.differing = differing
 
 
 TOTALS = [

@@ -10,7 +10,7 @@ from django.db import models
 
 from evals.indicators import kind_of
 from evals.models import Definition, Indicator, ReasonCode
-from evals.records import EvaluatorRecord
+from evals.records import EvaluationRecord, EvaluatorRecord
 from reliability.models import Client
 
 MOST_AT_ONCE = 500
@@ -40,19 +40,21 @@ class DefinitionCache:
     def __init__(self, client: Client) -> None:
         self.client = client
         self._definitions: dict[Judging, int] = {}
-        self._reasons: dict[str, int] = {}
+        self._reasons: dict[str, int | None] = {"": None}
 
     def definition_id(self, indicator: str, evaluator: EvaluatorRecord | None) -> int:
         return self._definitions[indicator, evaluator]
 
-    def reason_id(self, code: str) -> int | None:
-        return self._reasons[code] if code else None
+    def ids_of(self, evaluations: Iterable[EvaluationRecord]) -> list[tuple[int, int | None]]:
+        """Return of each evaluation the definition and the reason code. Raises KeyError for what is not learnt."""
+        definitions, reasons = self._definitions, self._reasons
+        return [(definitions[e.indicator, e.evaluator], reasons[e.reason_code]) for e in evaluations]
 
     def learn(self, judgings: Iterable[Judging], codes: Iterable[str]) -> None:
         """Know these from now on. Call it outside of a transaction: two imports must not wait for each other."""
         for some in batched(set(judgings) - self._definitions.keys(), MOST_AT_ONCE, strict=False):
             self._learn_definitions(some)
-        for codes_ in batched(set(codes) - self._reasons.keys() - {""}, MOST_AT_ONCE, strict=False):
+        for codes_ in batched(set(codes) - self._reasons.keys(), MOST_AT_ONCE, strict=False):
             ids = self._ids(ReasonCode, "code", {code[:200]: ReasonCode(code=code[:200]) for code in codes_})
             self._reasons |= {code: ids[code[:200]] for code in codes_}
 

@@ -16,8 +16,8 @@ from django.utils import timezone
 from evals.aggregates import store_aggregates
 from evals.behind import WriteBehind
 from evals.bulk import commit_lazily
-from evals.class_results import count_class_results, count_totals
 from evals.classifiers import classifier_of
+from evals.counting import RunCount
 from evals.definitions import DefinitionCache
 from evals.discarding import discard_run
 from evals.merging import MERGED, Joined, join_run
@@ -49,6 +49,7 @@ class RunWriter:
         self.keys = Keys(self.batch_rows)
         self.settled: list[Settled] = []  # what the next batch will hold
         self.waiting_rows = 0
+        self.counted = RunCount()
         self.attempts = 0  # handed over to be written so far
         self.aggregates: list[AggregateRecord] = []
         self.renew_at = 0.0
@@ -123,11 +124,11 @@ class RunWriter:
             self.behind.wait()
             self.keys.fill(rows)
         try:
-            rows.build(self.keys, self.definitions)
+            rows.build(self.keys, self.definitions, self.counted)
         except KeyError:  # a definition or a reason that is new
             self.behind.wait()
             rows.learn(self.definitions)
-            rows.build(self.keys, self.definitions)
+            rows.build(self.keys, self.definitions, self.counted)
         self.behind.submit(partial(self._store, rows, self.rows_read))
         self.attempts += len(self.settled)
         self.settled, self.waiting_rows = [], 0
@@ -138,7 +139,8 @@ class RunWriter:
         with transaction.atomic():
             commit_lazily()
             self.on_batch(rows_read, self.rows_stored)
-            self.rows_stored += rows.store()
+            rows.store()
+            self.rows_stored += rows.number
         self.keys.fill_ahead()
 
     def _close(self, end: EndRecord) -> None:
@@ -154,11 +156,10 @@ class RunWriter:
         run.extras = {**run.extras, **end.extras}
 
     def count(self) -> Run:
-        """Count class results and totals of what was written; call it in the last transaction."""
+        """Store class results and totals of what was written; call it in the last transaction."""
         run = self._written()
         store_aggregates(run, self.aggregates, self.scenarios.classifier, self.definitions)
-        count_class_results(run)
-        count_totals(run)
+        self.counted.store(run)
         run.intake = Intake.CLOSED
         return run
 

@@ -3,12 +3,15 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count as counted
 
 from django.db import connection
 
-from evals.bulk import KeyPool, Row, planned_without, write_rows
+from evals.bulk import KeyPool, PreparedRows, planned_without, prepare_rows, write_rows
 from evals.class_mapping import Classifier, ClassOrigin, Described, labels_of
 from evals.codes import mask_of
+from evals.copying import Row
+from evals.counting import Judged, RunCount
 from evals.definitions import DefinitionCache
 from evals.models import Attempt, AttemptDetail, Evaluation, EvaluationDetail, Run, RunScenario, Step
 from evals.outcomes import SettledAttempt
@@ -206,11 +209,8 @@ class BatchRows:
         self.settled = settled
         self.first_number = first_number
         self.evaluations_number = sum([len(s.evaluations) for _, _, s in settled])
-        self.attempts: list[Row] = []
-        self.attempt_details: list[Row] = []
-        self.steps: list[Row] = []
-        self.evaluations: list[Row] = []
-        self.evaluation_details: list[Row] = []
+        self.number = len(settled) + self.evaluations_number  # of attempts and evaluations
+        self.prepared: list[PreparedRows] = []
 
     def learn(self, definitions: DefinitionCache) -> None:
         """Look up what the evaluations refer to. Call it outside of a transaction, as new definitions are stored."""
@@ -220,48 +220,45 @@ class BatchRows:
             {evaluation.reason_code for evaluation in evaluations},
         )
 
-    def build(self, keys: "Keys", definitions: DefinitionCache) -> None:
-        """Make the rows. Raises KeyError, before any key is taken, for what `definitions` has not learnt."""
-        facts = [
-            (definitions.definition_id(e.indicator, e.evaluator), definitions.reason_id(e.reason_code))
-            for *_, settled in self.settled
-            for e in settled.evaluations
-        ]
+    def build(self, keys: "Keys", definitions: DefinitionCache, count: RunCount) -> None:
+        """Make the rows and count them. Raises KeyError, before anything is taken or counted, for what
+        `definitions` has not learnt."""
+        facts = definitions.ids_of([e for *_, settled in self.settled for e in settled.evaluations])
         for known, id in zip(self.new_scenarios, keys.scenarios.take(len(self.new_scenarios)), strict=True):
             known.id = id
-        attempt_ids = keys.attempts.take(len(self.settled))
-        judged = zip(keys.evaluations.take(self.evaluations_number), facts, strict=True)
-        for number, (id, (scenario, record, settled)) in enumerate(
-            zip(attempt_ids, self.settled, strict=True), self.first_number
-        ):
-            self._add_attempt(id, number, scenario, record, settled)
-            self._add_evaluations(judged, id, scenario, record, settled)
+        attempt_ids = list(keys.attempts.take(len(self.settled)))
+        evaluation_ids = list(keys.evaluations.take(self.evaluations_number))
+        judged: list[Judged] = []
+        evaluations = self._evaluations(attempt_ids, zip(evaluation_ids, facts, strict=True), judged)
+        details = self._evaluation_details(evaluation_ids)
+        self.prepared = [
+            prepare_rows(Attempt, ATTEMPT_FIELDS, self._attempts(attempt_ids)),
+            prepare_rows(AttemptDetail, ATTEMPT_DETAIL_FIELDS, self._attempt_details(attempt_ids)),
+            prepare_rows(Step, STEP_FIELDS, self._steps(attempt_ids)),
+            prepare_rows(Evaluation, EVALUATION_FIELDS, evaluations),
+            prepare_rows(EvaluationDetail, EVALUATION_DETAIL_FIELDS, details),
+        ]
+        count.add([settled for *_, settled in self.settled], judged)
         self.settled = []
 
-    def store(self) -> int:
-        """Write all rows; return how many attempts and evaluations they were."""
+    def store(self) -> None:
+        """Write all rows."""
         self.scenarios.store(self.new_scenarios)
-        stored = write_rows(Attempt, ATTEMPT_FIELDS, self.attempts)
-        write_rows(AttemptDetail, ATTEMPT_DETAIL_FIELDS, self.attempt_details)
-        write_rows(Step, STEP_FIELDS, self.steps)
-        stored += write_rows(Evaluation, EVALUATION_FIELDS, self.evaluations)
-        write_rows(EvaluationDetail, EVALUATION_DETAIL_FIELDS, self.evaluation_details)
-        return stored
+        for rows in self.prepared:
+            rows.write()
 
-    def _add_attempt(
-        self, id: int, number: int, scenario: KnownScenario, r: AttemptRecord, settled: SettledAttempt
-    ) -> None:
-        outcome = settled.outcome
-        self.attempts.append(
+    def _attempts(self, ids: list[int]) -> list[Row]:
+        run_id = self.run_id
+        return [
             (
                 id,
-                self.run_id,
+                run_id,
                 number,
                 scenario.id,
                 r.variant[:200],
                 r.ordinal,
                 r.status,
-                outcome,
+                settled.outcome,
                 settled.containment,
                 r.started_at,
                 r.latency_ms,
@@ -270,48 +267,72 @@ class BatchRows:
                 r.tokens_output,
                 r.trace_id[:200],
             )
-        )
-        # A plain PASS keeps no detail: its place in the artifact is what nobody looks for.
-        if outcome is not PASS or r.input or r.output or r.error or r.side_effects or r.extras:
-            effects = [{"tool": s.tool, "checked": s.checked, "happened": s.happened} for s in r.side_effects]
-            self.attempt_details.append((id, r.input, r.output, r.error, r.place[:300], effects, r.extras))
-        if r.steps:
-            self.steps.extend([_step_row(id, at, step) for at, step in enumerate(r.steps, 1)])
+            for id, number, (scenario, r, settled) in zip(ids, counted(self.first_number), self.settled, strict=False)
+        ]
 
-    def _add_evaluations(
-        self,
-        judged: Iterator[tuple[int, tuple[int, int | None]]],
-        attempt_id: int,
-        scenario: KnownScenario,
-        record: AttemptRecord,
-        settled: SettledAttempt,
-    ) -> None:
-        for position, e in enumerate(settled.evaluations, 1):
-            id, (definition_id, reason_id) = next(judged)
-            # Its own time, else the attempt's, else the run's start, else the upload; the last two are assumed.
-            observed_at = e.observed_at or record.started_at
-            categories = e.categories
-            self.evaluations.append(
-                (
-                    id,
-                    self.run_id,
-                    attempt_id,
-                    position,
-                    definition_id,
-                    e.outcome,
-                    e.finding,
-                    e.fault,
-                    e.reported_outcome,
-                    scenario.categories if categories is None else mask_of(categories),
-                    categories is not None,
-                    reason_id,
-                    e.score,
-                    observed_at or self.run_at,
-                    observed_at is None,
+    def _attempt_details(self, ids: list[int]) -> list[Row]:
+        """A plain PASS keeps no detail: its place in the artifact is what nobody looks for."""
+        return [
+            (id, r.input, r.output, r.error, r.place[:300], _effects(r), r.extras)
+            for id, (_, r, settled) in zip(ids, self.settled, strict=True)
+            if settled.outcome is not PASS or r.input or r.output or r.error or r.side_effects or r.extras
+        ]
+
+    def _steps(self, ids: list[int]) -> list[Row]:
+        return [
+            _step_row(id, at, step)
+            for id, (_, record, _) in zip(ids, self.settled, strict=True)
+            if record.steps
+            for at, step in enumerate(record.steps, 1)
+        ]
+
+    def _evaluations(
+        self, attempt_ids: list[int], known: Iterator[tuple[int, tuple[int, int | None]]], judged: list[Judged]
+    ) -> list[Row]:
+        """Make the rows, of `known` ids, and note in `judged` what is to be counted."""
+        run_id, run_at = self.run_id, self.run_at
+        rows: list[Row] = []
+        for attempt_id, (scenario, record, settled) in zip(attempt_ids, self.settled, strict=True):
+            class_id, adversarial, variant = scenario.class_id, scenario.record.adversarial, record.variant[:200]
+            for position, e in enumerate(settled.evaluations, 1):
+                id, (definition_id, reason_id) = next(known)
+                # Its own time, else the attempt's, else the run's start, else the upload; the last two are assumed.
+                observed_at = e.observed_at or record.started_at
+                is_told = e.categories is not None
+                categories = mask_of(e.categories) if e.categories is not None else scenario.categories
+                judged.append(((class_id, categories, adversarial, definition_id, variant), e.outcome, e.finding))
+                rows.append(
+                    (
+                        id,
+                        run_id,
+                        attempt_id,
+                        position,
+                        definition_id,
+                        e.outcome,
+                        e.finding,
+                        e.fault,
+                        e.reported_outcome,
+                        categories,
+                        is_told,
+                        reason_id,
+                        e.score,
+                        observed_at or run_at,
+                        observed_at is None,
+                    )
                 )
-            )
-            if e.reason or e.evidence is not None or e.components or e.extras:
-                self.evaluation_details.append((id, e.reason, e.evidence, list(e.components), e.extras))
+        return rows
+
+    def _evaluation_details(self, ids: list[int]) -> list[Row]:
+        evaluations = [e for *_, settled in self.settled for e in settled.evaluations]
+        return [
+            (id, e.reason, e.evidence, list(e.components), e.extras)
+            for id, e in zip(ids, evaluations, strict=True)
+            if e.reason or e.evidence is not None or e.components or e.extras
+        ]
+
+
+def _effects(record: AttemptRecord) -> list[dict[str, object]]:
+    return [{"tool": s.tool, "checked": s.checked, "happened": s.happened} for s in record.side_effects]
 
 
 def _step_row(attempt_id: int, number: int, s: StepRecord) -> Row:
