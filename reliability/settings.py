@@ -153,6 +153,7 @@ if CELERY_BROKER_URL.startswith("filesystem"):
         "polling_interval": 0.1,
     }
 JOB_LEASE_SECONDS = env_int("JOB_LEASE_SECONDS", 60, least=2)
+WORKER_NICE = env_int("WORKER_NICE", 5, least=0, most=19)
 SWEEP_SECONDS = float(min(15, JOB_LEASE_SECONDS))
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from celery import current_app as app
+from celery.signals import worker_init
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
@@ -24,6 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["import"]:
+            worker_init.send(sender=self)  # it is one
             run_import(options["import"])
             self.stdout.write(f"{peak_memory():.1f}")
             return
