@@ -14,7 +14,6 @@ from evals.answers import describe_import_result
 from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
 from evals.ingest import RunWriter
-from evals.jobs import Lease, LeaseLost, claim_import, list_worn_out
 from evals.merging import Joined
 from evals.models import Artifact, Import, ImportState, Intake, Phase, Run
 from evals.parsers import FORMATS, Limits, open_records
@@ -22,14 +21,18 @@ from evals.parsers.reading import storable
 from evals.storing import MIB
 from reliability.audit import record_change
 from reliability.interruptions import NO_ROOM, has_no_room, may_pass
+from reliability.leases import Lease, LeaseLost, claim, list_worn_out
 
 logger = logging.getLogger(__name__)
 FAILED = "We failed while importing this artifact. Nothing of it was stored; the upload can be sent again."
 
 
+AT_THE_START = {"phase": Phase.READING, "bytes_read": 0, "rows_read": 0, "rows_stored": 0}
+
+
 def run_import(import_id: uuid.UUID) -> None:
     """Do the job if it is to be had. Bears running twice: only the holder of the lease writes."""
-    lease = claim_import(import_id)
+    lease = claim(Import, import_id, started_at=timezone.now(), **AT_THE_START)
     if lease is None:
         return
     job = Import.objects.select_related("client", "agent", "artifact", "token", "user").get(pk=import_id)
@@ -185,7 +188,7 @@ def _drop_temporary_artifact(job: Import) -> None:
 
 def fail_worn_out() -> None:
     """End jobs whose workers died again and again, with a reason a person can read."""
-    for job in list_worn_out():
+    for job in list_worn_out(Import):
         detail = (
             f"Importing this artifact was interrupted {job.tries} times: the worker stopped, or lost the database. "
         )

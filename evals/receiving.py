@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import HttpRequest, QueryDict
 
 from evals.options import TEXT_MEMBERS, ImportOptions
@@ -15,6 +14,7 @@ from evals.parsers.values import MAX_URL, is_http_url
 from evals.records import Mode, Origin
 from evals.storing import MIB, Received, TooLarge, Unreadable, gunzip, read_exactly, receive_chunks, receive_file
 from reliability.errors import AppError
+from reliability.uploads import TidyFileUploadHandler
 
 MAX_WAIT = 25
 DEFAULT_WAIT = 20
@@ -62,7 +62,7 @@ def _announced_length(request: HttpRequest) -> int:
 
 
 def _receive_multipart(request: HttpRequest) -> Received:
-    request.upload_handlers = [TemporaryFileUploadHandler(request)]
+    request.upload_handlers = [TidyFileUploadHandler(request)]
     upload = request.FILES.get("file")
     if upload is None or isinstance(upload, list):
         raise Unreadable("The multipart body has no file in its field `file`.", code="file_missing")

@@ -5,8 +5,9 @@ import uuid
 from celery import shared_task
 from django.db import transaction
 
-from evals import classifying, importing, jobs, merging
-from evals.models import Agent
+from evals import classifying, importing, merging
+from evals.models import Agent, Import
+from reliability.leases import list_stalled
 
 
 @shared_task
@@ -17,7 +18,7 @@ def import_artifact(*, import_id: str) -> None:
 @shared_task
 def sweep_imports() -> None:
     """Put jobs that nobody works on back into the queue, and end those whose workers keep dying."""
-    for import_id in jobs.list_stalled():
+    for import_id in list_stalled(Import):
         import_artifact.delay(import_id=str(import_id))
     importing.fail_worn_out()
 

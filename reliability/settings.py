@@ -119,6 +119,10 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # --- files
 MEDIA_ROOT = os.getenv("MEDIA_ROOT") or str(DATA_DIR / "artifacts")
 FILE_UPLOAD_TEMP_DIR = str(DATA_DIR / "incoming")  # beside the artifacts, so that storing one is a rename
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "reliability.uploads.TidyFileUploadHandler",
+]
 STATIC_URL = "/static/"
 STATIC_ROOT = str(DATA_DIR / "static")
 STATICFILES_DIRS = [ROOT / "static"]

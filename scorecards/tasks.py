@@ -5,7 +5,9 @@ import uuid
 from celery import shared_task
 from django.db import transaction
 
+from reliability.leases import list_stalled
 from scorecards import report_jobs
+from scorecards.models import Report
 
 
 @shared_task
@@ -18,7 +20,7 @@ def make_report(*, report_id: str) -> None:
 @shared_task
 def sweep_reports() -> None:
     """Put reports that nobody works on back into the queue, and end those whose workers keep dying."""
-    for report_id in report_jobs.list_stalled():
+    for report_id in list_stalled(Report):
         make_report.delay(report_id=str(report_id))
     report_jobs.fail_worn_out()
 

@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import storages
-from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
@@ -22,12 +21,13 @@ from evals.tasks import enqueue_import
 from reliability.access import Standing, enter_client, require_upload
 from reliability.errors import AppError
 from reliability.htmx import render_page
+from reliability.uploads import TidyFileUploadHandler
 
 
 @csrf_exempt  # checked by the view below, once the upload handler is set: the check itself reads the form
 @login_required
 def upload(request: HttpRequest, client: str, agent: str) -> HttpResponse:
-    request.upload_handlers = [TemporaryFileUploadHandler(request)]
+    request.upload_handlers = [TidyFileUploadHandler(request)]
     return _upload(request, client, agent)
 
 

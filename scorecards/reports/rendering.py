@@ -11,8 +11,9 @@ from django.core.files.storage import storages
 from django.utils import timezone
 
 from reliability.interruptions import NO_ROOM, has_no_room, may_pass
+from reliability.leases import Lease, LeaseLost
 from scorecards.models import Report, ReportState
-from scorecards.report_jobs import Lease, LeaseLost, claim_report
+from scorecards.report_jobs import claim_report
 from scorecards.reports.html import render_html
 from scorecards.reports.pdf import Pdf, render_pdf
 from scorecards.snapshot_reading import read_snapshot
@@ -29,7 +30,7 @@ def run_report(report_id: uuid.UUID) -> None:
     report = Report.objects.select_related("snapshot__revision").get(pk=report_id)
     try:
         pdf = _render(report, lease)
-        lease.renew("Storing the file")
+        lease.renew(phase="Storing the file")
         path = _store(report, pdf)
         lease.finish(
             state=ReportState.DONE,
@@ -51,7 +52,7 @@ def run_report(report_id: uuid.UUID) -> None:
 def _render(report: Report, lease: Lease) -> Pdf:
     snapshot = report.snapshot
     html = render_html(read_snapshot(snapshot.body), sha256=snapshot.sha256)
-    lease.renew("Laying out the pages")
+    lease.renew(phase="Laying out the pages")
     return render_pdf(html, paper=report.paper, identifier=snapshot.sha256, on_progress=_Teller(lease).say)
 
 
@@ -64,7 +65,7 @@ class _Teller:
 
     def say(self, phase: str) -> None:
         if timezone.now() - self._said_at >= self._every:
-            self._lease.renew(phase)
+            self._lease.renew(phase=phase[:60])
             self._said_at = timezone.now()
 
 

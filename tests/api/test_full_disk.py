@@ -27,8 +27,9 @@ def _no_room(*_: Any, **__: Any) -> Any:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def _no_room_for_a_part(handler: TemporaryFileUploadHandler, *_: Any) -> None:
-    handler.file.close()
+def _half_a_part(handler: TemporaryFileUploadHandler, data: bytes, start: int) -> None:
+    handler.file.write(data[:10])
+    handler.file.flush()
     _no_room()
 
 
@@ -70,9 +71,14 @@ def test_a_full_disk_is_507_and_the_upload_can_be_sent_again(
 
 @pytest.mark.parametrize("place", [*PLACES, "parsing"])
 def test_the_upload_page_says_that_there_is_no_room(
-    sign_in: Callable[[User], Browser], carol: User, agent: Agent, place: str, monkeypatch: pytest.MonkeyPatch
+    sign_in: Callable[[User], Browser],
+    carol: User,
+    agent: Agent,
+    place: str,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> None:
-    places = {**PLACES, "parsing": (TemporaryFileUploadHandler, "receive_data_chunk", _no_room_for_a_part)}
+    places = {**PLACES, "parsing": (TemporaryFileUploadHandler, "receive_data_chunk", _half_a_part)}
     monkeypatch.setattr(*places[place])
     browser = sign_in(carol)
     browser.raise_request_exception = False
@@ -81,4 +87,5 @@ def test_the_upload_page_says_that_there_is_no_room(
 
     assert answer.status_code == 507
     assert "The server has no room left" in answer.content.decode()
+    assert [path for path in _left(settings) if path.read_bytes() != BODY] == []
     assert not Import.objects.exists()

@@ -17,12 +17,13 @@ from django.core.files.storage import FileSystemStorage
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from evals import importing, jobs, tasks
+from evals import importing, tasks
 from evals.models import Agent, Attempt, Definition, Evaluation, Import, ImportState, Indicator, ReasonCode, Run
 from evals.options import ImportOptions
 from evals.records import AggregateRecord, EndRecord, Record
 from evals.storing import keep_file, receive_chunks
 from evals.submitting import submit_artifact
+from reliability import leases
 from reliability.access import Rank, Standing
 from reliability.interruptions import NO_ROOM
 from reliability.models import User
@@ -81,7 +82,7 @@ def test_a_stale_worker_does_not_end_a_job_that_another_one_works_on(
 ) -> None:
     def another_worker_claims_and_this_one_stumbles() -> None:
         _let_the_lease_run_out(job)
-        assert jobs.claim_import(job.pk)
+        assert leases.claim(Import, job.pk)
         raise RuntimeError("stumbled")
 
     _interrupt(monkeypatch, another_worker_claims_and_this_one_stumbles, after=Record.__value__.__args__[0])
@@ -100,7 +101,7 @@ def test_a_job_is_tried_again_after_the_database_went_away(job: Import, monkeypa
     importing.run_import(job.pk)
     _let_the_lease_run_out(job)
 
-    assert jobs.list_stalled() == [job.pk]
+    assert leases.list_stalled(Import) == [job.pk]
     importing.run_import(job.pk)
 
     job.refresh_from_db()
@@ -235,4 +236,4 @@ def test_a_broker_that_is_away_fails_no_upload(job: Import, monkeypatch: pytest.
     tasks.enqueue_import(job.pk)
 
     Import.objects.update(created_at=timezone.now() - timedelta(minutes=1))
-    assert jobs.list_stalled() == [job.pk]
+    assert leases.list_stalled(Import) == [job.pk]

@@ -9,10 +9,12 @@ from django.core.files.storage import storages
 from django.db import OperationalError
 from django.utils import timezone
 
+from reliability import leases
+from reliability.leases import LeaseLost
 from reliability.models import AuditEntry
 from scorecards import report_jobs, tasks
 from scorecards.models import Report, ReportState, Snapshot, SnapshotKind
-from scorecards.report_jobs import LeaseLost, claim_report, make_waiting_room, request_report
+from scorecards.report_jobs import claim_report, make_waiting_room, request_report
 from scorecards.reports import rendering
 from scorecards.reports.pdf import Pdf
 from tests.scorecards import making
@@ -78,10 +80,10 @@ def test_expired_lease_is_taken_and_the_first_worker_stops(snapshot, alice):
     report = request_report(snapshot, Report.Paper.A4, by=alice).report
     first = claim_report(report.pk)
     Report.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert report_jobs.list_stalled() == [report.pk]
+    assert leases.list_stalled(Report) == [report.pk]
     second = claim_report(report.pk)
     with pytest.raises(LeaseLost):
-        first.renew("Setting page 2")
+        first.renew(phase="Setting page 2")
     assert first.finish(state=ReportState.FAILED) is False
     assert second.finish(state=ReportState.DONE) is True
 
@@ -128,7 +130,7 @@ def test_sweep_finds_lost_messages(snapshot, alice, drawn):
 def test_report_whose_workers_keep_dying_fails(snapshot, alice):
     request_report(snapshot, Report.Paper.A4, by=alice)
     past = timezone.now() - timedelta(seconds=1)
-    Report.objects.update(state=ReportState.RUNNING, tries=report_jobs.MAX_TRIES, lease_until=past)
+    Report.objects.update(state=ReportState.RUNNING, tries=leases.MAX_TRIES, lease_until=past)
     tasks.sweep_reports()
     report = Report.objects.get()
     assert report.state == ReportState.FAILED
@@ -187,4 +189,4 @@ def test_report_waits_for_a_database_that_went_away(snapshot, alice, monkeypatch
     report = request_report(snapshot, Report.Paper.A4, by=alice).report
     rendering.run_report(report.pk)
     Report.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert (Report.objects.get().state, report_jobs.list_stalled()) == (ReportState.RUNNING, [report.pk])
+    assert (Report.objects.get().state, leases.list_stalled(Report)) == (ReportState.RUNNING, [report.pk])
