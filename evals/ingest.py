@@ -15,8 +15,9 @@ from django.utils import timezone
 
 from evals.aggregates import store_aggregates
 from evals.behind import WriteBehind
-from evals.bulk import commit_lazily
+from evals.bulk import commit_lazily, planned_without
 from evals.classifiers import classifier_of
+from evals.collecting import collect_young, collected_by_hand
 from evals.counting import RunCount
 from evals.definitions import DefinitionCache
 from evals.discarding import discard_run
@@ -26,7 +27,7 @@ from evals.options import ImportOptions, fill_run
 from evals.outcomes import settle_attempt
 from evals.parsers import run_v1
 from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
-from evals.rows import BatchRows, Keys, KnownScenario, ScenarioRegistry, Settled, join_scenarios
+from evals.rows import BatchRows, Keys, KnownScenario, ScenarioRegistry, Settled
 
 BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # well under half a second each
 
@@ -59,24 +60,28 @@ class RunWriter:
         self.behind = WriteBehind()
         self._schedule_renewal()
         try:
-            for record in records:
-                if isinstance(record, AttemptRecord):  # first, as nearly all are
-                    self._take(record)
-                elif isinstance(record, ScenarioRecord):
-                    self.scenarios.describe(record)
-                elif isinstance(record, RunRecord):
-                    self._open_run(record, format, parser_version)
-                elif isinstance(record, AggregateRecord):
-                    self.aggregates.append(record)
-                else:
-                    self._close(record)
-                if time.monotonic() > self.renew_at:
-                    self._keep_lease()
-            self._flush()
+            with collected_by_hand():
+                self._read(records, format, parser_version)
             self.behind.wait()
         finally:
             self.behind.close()
         return self._written()
+
+    def _read(self, records: Iterable[Record], format: str, parser_version: str) -> None:
+        for record in records:
+            if isinstance(record, AttemptRecord):  # first, as nearly all are
+                self._take(record)
+            elif isinstance(record, ScenarioRecord):
+                self.scenarios.describe(record)
+            elif isinstance(record, RunRecord):
+                self._open_run(record, format, parser_version)
+            elif isinstance(record, AggregateRecord):
+                self.aggregates.append(record)
+            else:
+                self._close(record)
+            if time.monotonic() > self.renew_at:
+                self._keep_lease()
+        self._flush()
 
     def _schedule_renewal(self) -> None:
         self.renew_at = time.monotonic() + settings.JOB_LEASE_SECONDS / 4
@@ -123,15 +128,17 @@ class RunWriter:
         if not self.keys.hold(rows):
             self.behind.wait()
             self.keys.fill(rows)
+        rows.take_keys(self.keys)
         try:
-            rows.build(self.keys, self.definitions, self.counted)
+            rows.build(self.definitions, self.counted)
         except KeyError:  # a definition or a reason that is new
             self.behind.wait()
             rows.learn(self.definitions)
-            rows.build(self.keys, self.definitions, self.counted)
+            rows.build(self.definitions, self.counted)
         self.behind.submit(partial(self._store, rows, self.rows_read))
         self.attempts += len(self.settled)
         self.settled, self.waiting_rows = [], 0
+        collect_young()
         self._schedule_renewal()
 
     def _store(self, rows: BatchRows, rows_read: int) -> None:
@@ -168,7 +175,7 @@ class RunWriter:
         run = self._written()
         if self.is_part:
             run = join_open_run(run, self.artifact, shard=self.shard_index, of=self.shard_of, final=self.options.final)
-        join_scenarios(run)
+        _join_scenarios(run)
         run.save(update_fields=MERGED)
         return run
 
@@ -220,3 +227,24 @@ def _make_run(job: Import, record: RunRecord, options: ImportOptions) -> Run:
         notes=notes,
         extras=record.extras,
     )
+
+
+def _join_scenarios(run: Run) -> None:
+    """Make the agent's scenarios of what the run names, and point the run's rows at them."""
+    run_id = Run._meta.pk.get_db_prep_value(run.pk, connection)
+    agent_id = Run._meta.pk.get_db_prep_value(run.agent_id, connection)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            # Ordered, so that two imports of the same keys cannot wait for each other.
+            """INSERT INTO evals_scenario (agent_id, suite, key, class_id)
+               SELECT %s, %s, key, '' FROM evals_runscenario WHERE run_id = %s ORDER BY key
+               ON CONFLICT (agent_id, suite, key) DO NOTHING""",
+            [agent_id, run.suite, run_id],
+        )
+    with planned_without("enable_nestloop"), connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE evals_runscenario SET scenario_id = s.id FROM evals_scenario s
+               WHERE evals_runscenario.run_id = %s AND s.agent_id = %s AND s.suite = %s
+                 AND s.key = evals_runscenario.key""",
+            [run_id, agent_id, run.suite],
+        )
