@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from operator import itemgetter
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 from django.db import connection, models, transaction
 
-from evals.copying import PACKS, Pack, Row, encode_json, pack_rows, pack_small
+from evals.copying import KINDS, Fixed, Kind, Row, encode_json, pack_rows
 from evals.fields import CodeField
 
 type Prepare = Callable[[Any], Any]
@@ -54,7 +54,7 @@ def prepare_rows(model: type[models.Model], names: Sequence[str], rows: Sequence
     table = connection.ops.quote_name(model._meta.db_table)
     if connection.vendor == "postgresql":
         statement = f"COPY {table} ({columns}) FROM STDIN (FORMAT BINARY)"
-        packed = pack_rows(rows, [_pack_of(field) for field in fields]) if rows else ()
+        packed = pack_rows(rows, [_kind_of(field) for field in fields]) if rows else ()
         return PreparedRows(statement, packed, len(rows))
     marks = ", ".join(["%s"] * len(fields))
     statement = f"INSERT INTO {table} ({columns}) VALUES ({marks})"  # noqa: S608 (own names)
@@ -62,12 +62,11 @@ def prepare_rows(model: type[models.Model], names: Sequence[str], rows: Sequence
 
 
 @cache
-def _pack_of(field: Any) -> Pack:
-    """Return how PostgreSQL's COPY takes a value of the field."""
+def _kind_of(field: Any) -> Kind:
+    """Return how PostgreSQL's COPY takes the values of the field."""
     if isinstance(field, CodeField):
-        codes = {member: pack_small(code) for member, code in field.codes.items() if code is not None}
-        return cast(Pack, codes.__getitem__)
-    return PACKS[str(field.db_type(connection)).partition("(")[0]]
+        return Fixed("h", partial(map, field.codes.__getitem__))
+    return KINDS[str(field.db_type(connection)).partition("(")[0]]
 
 
 def _prepared(rows: Sequence[Row], prepares: list[Prepare | None]) -> list[Row]:

@@ -10,7 +10,7 @@ from django.db import models
 
 from evals.indicators import kind_of
 from evals.models import Definition, Indicator, ReasonCode
-from evals.records import EvaluationRecord, EvaluatorRecord
+from evals.records import EvaluatorRecord
 from reliability.models import Client
 
 MOST_AT_ONCE = 500
@@ -39,24 +39,19 @@ class DefinitionCache:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self._definitions: dict[Judging, int] = {}
-        self._reasons: dict[str, int | None] = {"": None}
+        self.by_judging: dict[Judging, int] = {}
+        self.by_reason: dict[str, int | None] = {"": None}
 
     def definition_id(self, indicator: str, evaluator: EvaluatorRecord | None) -> int:
-        return self._definitions[indicator, evaluator]
-
-    def ids_of(self, evaluations: Iterable[EvaluationRecord]) -> list[tuple[int, int | None]]:
-        """Return of each evaluation the definition and the reason code. Raises KeyError for what is not learnt."""
-        definitions, reasons = self._definitions, self._reasons
-        return [(definitions[e.indicator, e.evaluator], reasons[e.reason_code]) for e in evaluations]
+        return self.by_judging[indicator, evaluator]
 
     def learn(self, judgings: Iterable[Judging], codes: Iterable[str]) -> None:
         """Know these from now on. Call it outside of a transaction: two imports must not wait for each other."""
-        for some in batched(set(judgings) - self._definitions.keys(), MOST_AT_ONCE, strict=False):
+        for some in batched(set(judgings) - self.by_judging.keys(), MOST_AT_ONCE, strict=False):
             self._learn_definitions(some)
-        for codes_ in batched(set(codes) - self._reasons.keys(), MOST_AT_ONCE, strict=False):
+        for codes_ in batched(set(codes) - self.by_reason.keys(), MOST_AT_ONCE, strict=False):
             ids = self._ids(ReasonCode, "code", {code[:200]: ReasonCode(code=code[:200]) for code in codes_})
-            self._reasons |= {code: ids[code[:200]] for code in codes_}
+            self.by_reason |= {code: ids[code[:200]] for code in codes_}
 
     def _learn_definitions(self, judgings: Sequence[Judging]) -> None:
         names = {name[:200]: Indicator(name=name[:200], kind=kind_of(name)) for name, _ in judgings}
@@ -64,7 +59,7 @@ class DefinitionCache:
         digests = {judging: digest_definition(*judging) for judging in judgings}
         made = {digests[j]: _definition(j, digests[j], indicators[j[0][:200]]) for j in judgings}
         ids = self._ids(Definition, "digest", made)
-        self._definitions |= {judging: ids[digest] for judging, digest in digests.items()}
+        self.by_judging |= {judging: ids[digest] for judging, digest in digests.items()}
 
     def _ids(self, model: type[models.Model], field: str, rows: dict[str, Any]) -> dict[str, int]:
         """Return the ids of the client's rows by the value of `field`; store those that are not there."""

@@ -17,16 +17,18 @@ from evals.aggregates import store_aggregates
 from evals.behind import WriteBehind
 from evals.bulk import commit_lazily
 from evals.classifiers import classifier_of
+from evals.collecting import collect_young, collected_by_hand
 from evals.counting import RunCount
 from evals.definitions import DefinitionCache
 from evals.discarding import discard_run
+from evals.joining import join_scenarios
 from evals.merging import MERGED, Joined, join_run
 from evals.models import Artifact, Import, Intake, Run, RunArtifact
 from evals.options import ImportOptions, fill_run
 from evals.outcomes import settle_attempt
 from evals.parsers import run_v1
 from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origin, Record, RunRecord, ScenarioRecord
-from evals.rows import BatchRows, Keys, KnownScenario, ScenarioRegistry, Settled, join_scenarios
+from evals.rows import BatchRows, Keys, KnownScenario, ScenarioRegistry, Settled
 
 BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # well under half a second each
 
@@ -59,24 +61,28 @@ class RunWriter:
         self.behind = WriteBehind()
         self._schedule_renewal()
         try:
-            for record in records:
-                if isinstance(record, AttemptRecord):  # first, as nearly all are
-                    self._take(record)
-                elif isinstance(record, ScenarioRecord):
-                    self.scenarios.describe(record)
-                elif isinstance(record, RunRecord):
-                    self._open_run(record, format, parser_version)
-                elif isinstance(record, AggregateRecord):
-                    self.aggregates.append(record)
-                else:
-                    self._close(record)
-                if time.monotonic() > self.renew_at:
-                    self._keep_lease()
-            self._flush()
+            with collected_by_hand():
+                self._read(records, format, parser_version)
             self.behind.wait()
         finally:
             self.behind.close()
         return self._written()
+
+    def _read(self, records: Iterable[Record], format: str, parser_version: str) -> None:
+        for record in records:
+            if isinstance(record, AttemptRecord):  # first, as nearly all are
+                self._take(record)
+            elif isinstance(record, ScenarioRecord):
+                self.scenarios.describe(record)
+            elif isinstance(record, RunRecord):
+                self._open_run(record, format, parser_version)
+            elif isinstance(record, AggregateRecord):
+                self.aggregates.append(record)
+            else:
+                self._close(record)
+            if time.monotonic() > self.renew_at:
+                self._keep_lease()
+        self._flush()
 
     def _schedule_renewal(self) -> None:
         self.renew_at = time.monotonic() + settings.JOB_LEASE_SECONDS / 4
@@ -123,15 +129,17 @@ class RunWriter:
         if not self.keys.hold(rows):
             self.behind.wait()
             self.keys.fill(rows)
+        rows.take_keys(self.keys)
         try:
-            rows.build(self.keys, self.definitions, self.counted)
+            rows.build(self.definitions, self.counted)
         except KeyError:  # a definition or a reason that is new
             self.behind.wait()
             rows.learn(self.definitions)
-            rows.build(self.keys, self.definitions, self.counted)
+            rows.build(self.definitions, self.counted)
         self.behind.submit(partial(self._store, rows, self.rows_read))
         self.attempts += len(self.settled)
         self.settled, self.waiting_rows = [], 0
+        collect_young()
         self._schedule_renewal()
 
     def _store(self, rows: BatchRows, rows_read: int) -> None:

@@ -15,6 +15,7 @@ from evals.bulk import planned_without
 from evals.class_results import COUNTED, TOTALS, count_class_results, count_totals
 from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
+from evals.joining import join_scenarios
 from evals.models import (
     Agent,
     Artifact,
@@ -29,7 +30,6 @@ from evals.models import (
 )
 from evals.parsers.values import MAX_COUNT
 from evals.records import Session
-from evals.rows import join_scenarios
 from reliability.audit import record_change
 
 OPEN_FOR = timedelta(hours=24)

@@ -1,13 +1,10 @@
 """From records to table rows: one batch of attempts with their steps and evaluations."""
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count as counted
+from itertools import count
 
-from django.db import connection
-
-from evals.bulk import KeyPool, PreparedRows, planned_without, prepare_rows, write_rows
+from evals.bulk import KeyPool, PreparedRows, prepare_rows, write_rows
 from evals.class_mapping import Classifier, ClassOrigin, Described, labels_of
 from evals.codes import mask_of
 from evals.copying import Row
@@ -220,25 +217,24 @@ class BatchRows:
             {evaluation.reason_code for evaluation in evaluations},
         )
 
-    def build(self, keys: "Keys", definitions: DefinitionCache, count: RunCount) -> None:
-        """Make the rows and count them. Raises KeyError, before anything is taken or counted, for what
-        `definitions` has not learnt."""
-        facts = definitions.ids_of([e for *_, settled in self.settled for e in settled.evaluations])
+    def take_keys(self, keys: "Keys") -> None:
+        """Take the primary keys; they must be there."""
         for known, id in zip(self.new_scenarios, keys.scenarios.take(len(self.new_scenarios)), strict=True):
             known.id = id
-        attempt_ids = list(keys.attempts.take(len(self.settled)))
-        evaluation_ids = list(keys.evaluations.take(self.evaluations_number))
-        judged: list[Judged] = []
-        evaluations = self._evaluations(attempt_ids, zip(evaluation_ids, facts, strict=True), judged)
-        details = self._evaluation_details(evaluation_ids)
+        self.attempt_ids = list(keys.attempts.take(len(self.settled)))
+        self.evaluation_ids = list(keys.evaluations.take(self.evaluations_number))
+
+    def build(self, definitions: DefinitionCache, counts: RunCount) -> None:
+        """Make the rows and count them. Raises KeyError for what `definitions` has not learnt: learn it, and repeat."""
+        evaluations, details, judged = self._evaluations(definitions)
         self.prepared = [
-            prepare_rows(Attempt, ATTEMPT_FIELDS, self._attempts(attempt_ids)),
-            prepare_rows(AttemptDetail, ATTEMPT_DETAIL_FIELDS, self._attempt_details(attempt_ids)),
-            prepare_rows(Step, STEP_FIELDS, self._steps(attempt_ids)),
+            prepare_rows(Attempt, ATTEMPT_FIELDS, self._attempts()),
+            prepare_rows(AttemptDetail, ATTEMPT_DETAIL_FIELDS, self._attempt_details()),
+            prepare_rows(Step, STEP_FIELDS, self._steps()),
             prepare_rows(Evaluation, EVALUATION_FIELDS, evaluations),
             prepare_rows(EvaluationDetail, EVALUATION_DETAIL_FIELDS, details),
         ]
-        count.add([settled for *_, settled in self.settled], judged)
+        counts.add([(settled.outcome, settled.containment) for *_, settled in self.settled], judged)
         self.settled = []
 
     def store(self) -> None:
@@ -247,7 +243,7 @@ class BatchRows:
         for rows in self.prepared:
             rows.write()
 
-    def _attempts(self, ids: list[int]) -> list[Row]:
+    def _attempts(self) -> list[Row]:
         run_id = self.run_id
         return [
             (
@@ -267,40 +263,43 @@ class BatchRows:
                 r.tokens_output,
                 r.trace_id[:200],
             )
-            for id, number, (scenario, r, settled) in zip(ids, counted(self.first_number), self.settled, strict=False)
+            for id, number, (scenario, r, settled) in zip(
+                self.attempt_ids, count(self.first_number), self.settled, strict=False
+            )
         ]
 
-    def _attempt_details(self, ids: list[int]) -> list[Row]:
+    def _attempt_details(self) -> list[Row]:
         """A plain PASS keeps no detail: its place in the artifact is what nobody looks for."""
         return [
             (id, r.input, r.output, r.error, r.place[:300], _effects(r), r.extras)
-            for id, (_, r, settled) in zip(ids, self.settled, strict=True)
+            for id, (_, r, settled) in zip(self.attempt_ids, self.settled, strict=True)
             if settled.outcome is not PASS or r.input or r.output or r.error or r.side_effects or r.extras
         ]
 
-    def _steps(self, ids: list[int]) -> list[Row]:
+    def _steps(self) -> list[Row]:
         return [
             _step_row(id, at, step)
-            for id, (_, record, _) in zip(ids, self.settled, strict=True)
+            for id, (_, record, _) in zip(self.attempt_ids, self.settled, strict=True)
             if record.steps
             for at, step in enumerate(record.steps, 1)
         ]
 
-    def _evaluations(
-        self, attempt_ids: list[int], known: Iterator[tuple[int, tuple[int, int | None]]], judged: list[Judged]
-    ) -> list[Row]:
-        """Make the rows, of `known` ids, and note in `judged` what is to be counted."""
+    def _evaluations(self, definitions: DefinitionCache) -> tuple[list[Row], list[Row], list[Judged]]:
+        """Return the rows, those of their details, and what is to be counted."""
         run_id, run_at = self.run_id, self.run_at
+        ids, definition_ids, reason_ids = iter(self.evaluation_ids), definitions.by_judging, definitions.by_reason
         rows: list[Row] = []
-        for attempt_id, (scenario, record, settled) in zip(attempt_ids, self.settled, strict=True):
+        details: list[Row] = []
+        judged: list[Judged] = []
+        for attempt_id, (scenario, record, settled) in zip(self.attempt_ids, self.settled, strict=True):
             class_id, adversarial, variant = scenario.class_id, scenario.record.adversarial, record.variant[:200]
             for position, e in enumerate(settled.evaluations, 1):
-                id, (definition_id, reason_id) = next(known)
+                id = next(ids)
+                definition_id = definition_ids[e.indicator, e.evaluator]
+                categories = scenario.categories if e.categories is None else mask_of(e.categories)
                 # Its own time, else the attempt's, else the run's start, else the upload; the last two are assumed.
                 observed_at = e.observed_at or record.started_at
-                is_told = e.categories is not None
-                categories = mask_of(e.categories) if e.categories is not None else scenario.categories
-                judged.append(((class_id, categories, adversarial, definition_id, variant), e.outcome, e.finding))
+                outcome, finding, reported = e.outcome, e.finding, e.reported_outcome
                 rows.append(
                     (
                         id,
@@ -308,27 +307,22 @@ class BatchRows:
                         attempt_id,
                         position,
                         definition_id,
-                        e.outcome,
-                        e.finding,
+                        outcome,
+                        finding,
                         e.fault,
-                        e.reported_outcome,
+                        reported,
                         categories,
-                        is_told,
-                        reason_id,
+                        e.categories is not None,
+                        reason_ids[e.reason_code],
                         e.score,
                         observed_at or run_at,
                         observed_at is None,
                     )
                 )
-        return rows
-
-    def _evaluation_details(self, ids: list[int]) -> list[Row]:
-        evaluations = [e for *_, settled in self.settled for e in settled.evaluations]
-        return [
-            (id, e.reason, e.evidence, list(e.components), e.extras)
-            for id, e in zip(ids, evaluations, strict=True)
-            if e.reason or e.evidence is not None or e.components or e.extras
-        ]
+                judged.append((class_id, categories, adversarial, definition_id, variant, outcome, finding, reported))
+                if e.reason or e.evidence is not None or e.components or e.extras:
+                    details.append((id, e.reason, e.evidence, list(e.components), e.extras))
+        return rows, details, judged
 
 
 def _effects(record: AttemptRecord) -> list[dict[str, object]]:
@@ -352,24 +346,3 @@ def _step_row(attempt_id: int, number: int, s: StepRecord) -> Row:
         s.cost_nano,
         s.extras,
     )
-
-
-def join_scenarios(run: Run) -> None:
-    """Make the agent's scenarios of what the run names, and point the run's rows at them."""
-    run_id = Run._meta.pk.get_db_prep_value(run.pk, connection)
-    agent_id = Run._meta.pk.get_db_prep_value(run.agent_id, connection)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            # Ordered, so that two imports of the same keys cannot wait for each other.
-            """INSERT INTO evals_scenario (agent_id, suite, key, class_id)
-               SELECT %s, %s, key, '' FROM evals_runscenario WHERE run_id = %s ORDER BY key
-               ON CONFLICT (agent_id, suite, key) DO NOTHING""",
-            [agent_id, run.suite, run_id],
-        )
-    with planned_without("enable_nestloop"), connection.cursor() as cursor:
-        cursor.execute(
-            """UPDATE evals_runscenario SET scenario_id = s.id FROM evals_scenario s
-               WHERE evals_runscenario.run_id = %s AND s.agent_id = %s AND s.suite = %s
-                 AND s.key = evals_runscenario.key""",
-            [run_id, agent_id, run.suite],
-        )

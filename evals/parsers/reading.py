@@ -154,12 +154,16 @@ def lines_of(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, bytes]]:
     """Yield (number, line) of every line that is not blank."""
     number = 1
     while line := stream.readline(limits.max_line_bytes + 1):
-        if len(line) > limits.max_line_bytes:
-            most = f"at most {limits.max_line_bytes} bytes a line (MAX_LINE_MB)"
-            raise too_large(f"Line {number} is too long.", expected=most)
+        check_length(line, number, limits)
         if not line.isspace():
             yield number, line
         number += 1
+
+
+def check_length(line: bytes, number: int, limits: Limits) -> None:
+    if len(line) > limits.max_line_bytes:
+        most = f"at most {limits.max_line_bytes} bytes a line (MAX_LINE_MB)"
+        raise too_large(f"Line {number} is too long.", expected=most)
 
 
 # -- JSON

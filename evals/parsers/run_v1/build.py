@@ -224,6 +224,6 @@ class Builder:
             evaluation.reason = self._text(evaluation.reason)
 
 
-def is_plain(source: bytes, limits: Limits) -> bool:
-    """Whether no text in this JSON can be too long, or hold a control character or a lone surrogate."""
-    return len(source) <= limits.max_text and source.isascii() and b"\\" not in source and b"\x7f" not in source
+def is_plain(source: bytes) -> bool:
+    """Whether no text in this JSON can hold a control character or a lone surrogate."""
+    return source.isascii() and b"\\" not in source and b"\x7f" not in source
