@@ -94,6 +94,7 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
         ordinals[row.scenario_key, row.variant] += 1
         attempt = row.attempt(ordinals[row.scenario_key, row.variant])
         differing.update(_difference(attempt.evaluations[0]))
+        content.clear()  # a large file need not be there twice, as rows and as records
         yield attempt
     yield EndRecord(notes=(*_notes(artifact), *_differing_notes(differing), *cleaner.notes()))
 
