@@ -18,6 +18,7 @@ from evals.fields import CodeField
 
 type Prepare = Callable[[Any], Any]
 
+PIECE = 256 * 1024  # bytes given to the driver at once: it keeps a copy of what the database has not taken yet
 RESERVING = 7_264_117  # key of the advisory lock; any number that nobody else uses
 
 
@@ -34,7 +35,8 @@ class PreparedRows:
         if isinstance(self.content, bytes):
             # Inside COPY psycopg raises its own errors: the wrapper turns them into Django's.
             with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(self.statement) as copy:
-                copy.write(self.content)
+                for start in range(0, len(self.content), PIECE):
+                    copy.write(self.content[start : start + PIECE])
         elif self.content:
             with connection.cursor() as cursor:
                 cursor.executemany(self.statement, self.content)

@@ -31,6 +31,7 @@ from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origi
 from evals.rows import BatchRows, Keys, KnownScenario, ScenarioRegistry, Settled
 
 BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # well under half a second each
+TEXT_OF_A_ROW = 250  # characters that count as one more row: a batch of long texts is as large and takes as long
 
 NO_SCENARIO = KnownScenario(ScenarioRecord(key=""))  # of attempts that are executions and no cases
 
@@ -118,6 +119,8 @@ class RunWriter:
         rows = 1 + len(settled.evaluations)
         self.rows_read += rows
         self.waiting_rows += rows + len(record.steps)
+        if record.input or record.output:
+            self.waiting_rows += (len(record.input) + len(record.output)) // TEXT_OF_A_ROW
         if self.waiting_rows >= self.batch_rows:
             self._flush()
 

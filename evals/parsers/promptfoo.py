@@ -96,6 +96,7 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
         attempt = row.attempt(ordinals[row.scenario_key, row.variant])
         nameless += row.is_nameless and attempt.ordinal > 1
         differing.update(_difference(attempt.evaluations[0]))
+        content.clear()  # a large file need not be there twice, as rows and as records
         yield attempt
     notes = (*_notes(artifact), *_nameless(nameless), *_differing_notes(differing))
     yield EndRecord(notes=(*notes, *cleaner.notes()))

@@ -77,8 +77,11 @@ def _provider(row: Any) -> str:
 
 def _prompt_label(row: Any) -> str:
     prompt = member(row, "prompt")
-    found = (member(prompt, name) for name in ("label", "display", "raw"))
-    return as_id(next((text for text in found if isinstance(text, str) and text), ""), limit=70)
+    for name in ("label", "display", "raw"):
+        text = member(prompt, name)
+        if isinstance(text, str) and text:
+            return as_id(text, limit=70)
+    return ""
 
 
 class Row:
@@ -86,7 +89,8 @@ class Row:
         self.content = content
         self.place = place
         self.cleaner = cleaner
-        self.variant = columns.variants[_column(content)]
+        column = _column(content)
+        self.variant, self.prompt_label = columns.variants[column], column[1]
         self.metadata = member(content, "testCase", "metadata") or member(content, "metadata") or {}
         self.grading = member(content, "gradingResult")
         self.parts = list(_leaves(self.grading))
@@ -99,8 +103,7 @@ class Row:
             variables = self.content.get("vars") or member(self.content, "testCase", "vars") or {}
             self.is_nameless = not variables
             case = f"vars-{self.cleaner.digest(variables)[:16]}"
-        label = _prompt_label(self.content)
-        return f"{case} | {label}" if label else case
+        return f"{case} | {self.prompt_label}" if self.prompt_label else case
 
     def _description(self) -> str:
         description = member(self.content, "testCase", "description") or self.content.get("description")

@@ -303,11 +303,15 @@ class Cleaner:
 
 def storable(text: str) -> str:
     """Replace each NUL and lone surrogate by U+FFFD."""
+    if text.isascii() and "\0" not in text:  # nearly all of them, and much quicker to ask
+        return text
     return UNSTORABLE.sub("\ufffd", text) if UNSTORABLE.search(text) else text
 
 
 def member(value: Any, *path: str) -> Any:
     """Return a nested member, or None where a step is missing or no object."""
     for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
     return value
