@@ -10,7 +10,6 @@ from django.urls import reverse
 from evals.class_table import ClassGroup, list_class_groups
 from evals.codes import set_of
 from evals.measures.counts import AttemptCounts
-from evals.measures.display import format_quantity
 from evals.models import Agent, Evaluation, Import, ImportState, Run
 from evals.schemas import (
     AgentOut,
@@ -27,6 +26,7 @@ from evals.schemas import (
     range_out,
     ratio_out,
 )
+from evals.summaries import summarise
 from evals.taxonomies_store import taxonomy_of
 
 
@@ -149,7 +149,7 @@ def describe_import(job: Import) -> ImportOut:
         code=job.code,
         detail=job.detail,
         errors=job.errors,
-        summary=_summary(job, result),
+        summary=summarise(job),
         run=result.get("run"),
         classes=result.get("classes", []),
         differences=result.get("differences", []),
@@ -168,17 +168,3 @@ def _links(job: Import) -> LinksOut:
         compare=absolute(reverse("run-compare", args=[job.client.slug, job.agent.slug])) + f"?b={job.run.pk}",
         import_=own,
     )
-
-
-def _summary(job: Import, result: dict[str, Any]) -> str:
-    """One sentence that reads well in a CI log."""
-    if job.state in (ImportState.REFUSED, ImportState.FAILED):
-        return job.detail
-    if not result:
-        return f"{job.get_phase_display()}: {format_quantity(job.rows_read, 'row')} read"
-    counts = result["run"]["counts"]
-    words = f"{format_quantity(counts['total'], 'evaluation')}: {counts['pass']:,} PASS, {counts['fail']:,} FAIL, "
-    words += f"{counts['unknown']:,} UNKNOWN, {counts['error']:,} ERROR"
-    if job.changed_nothing:
-        return f"This part was there already, so nothing changes. Its run: {words}."
-    return f"Would import {words}. Nothing was stored." if job.dry_run else f"Imported {words}."

@@ -24,11 +24,19 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "dry_run": ("true", "false", "1", "0"),
     "final": ("true", "false", "1", "0"),
     "format": (*FORMATS, "run/v1"),
+    "answer": ("final", "now"),
 }
 NUMBERS = {"planned": 2**53, "wait": MAX_WAIT}
 KNOWN = (*TEXT_MEMBERS, *CHOICES, *NUMBERS, "run", "shard")
 NUMBER = re.compile(r"\d{1,16}", re.ASCII)
 SHARD = re.compile(r"([1-9]\d{0,4})/([1-9]\d{0,4})", re.ASCII)
+
+
+class NotFinished(AppError):
+    """The upload asked for its end (`answer=final`), and it has not come within `wait`."""
+
+    status = 503
+    code = "not_finished"
 
 
 class BadQuery(AppError):
@@ -57,7 +65,10 @@ def _announced_length(request: HttpRequest) -> int:
     if int(announced) > settings.MAX_UPLOAD_MB * MIB:
         raise TooLarge(f"The request is larger than {settings.MAX_UPLOAD_MB} MiB (MAX_UPLOAD_MB). Try gzip.")
     if int(announced) == 0:
-        raise Unreadable("The request has no body: send the artifact as the body or as multipart field `file`.")
+        raise Unreadable(
+            "The request has no body: the file is empty or was not found. Did the step before write it? "
+            "Send it as the body or as multipart field `file`."
+        )
     return int(announced)
 
 
@@ -81,8 +92,8 @@ def read_options(query: QueryDict) -> ImportOptions:
     if "run" not in query and ("shard" in query or _is_true(query.get("final"))):
         errors.append(_fault("run", "missing, though this is a part of a run", "your own id of the run, in every part"))
     if errors:
-        names = ", ".join(dict.fromkeys(fault["parameter"] for fault in errors))
-        raise BadQuery(f"Not accepted in the query: {names}.", errors=errors)
+        said = "; ".join(f"{fault['message']}; expected {fault['expected']}" for fault in errors[:3])
+        raise BadQuery(f"Not accepted in the query: {said}.", errors=errors)
     planned, shard = query.get("planned"), SHARD.fullmatch(query.get("shard", ""))
     return ImportOptions(
         format=query.get("format", ""),
@@ -120,6 +131,11 @@ def _expectation(name: str, value: str) -> str:
 def read_wait(query: QueryDict) -> float:
     """Seconds to wait for the result; call it after `read_options`."""
     return float(query.get("wait", DEFAULT_WAIT))
+
+
+def read_must_end(query: QueryDict) -> bool:
+    """Whether only the end is an answer: then a client that tries again on 503, as curl does, needs no loop."""
+    return query.get("answer") == "final"
 
 
 def read_dry_run(query: QueryDict) -> bool:

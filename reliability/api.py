@@ -1,6 +1,7 @@
 """The one API: tokens in, JSON out, every error a problem document."""
 
 import logging
+from http import HTTPStatus
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
@@ -32,7 +33,10 @@ api.add_router("", report_router)
 
 @api.exception_handler(AppError)
 def refuse(request: HttpRequest, error: AppError) -> HttpResponse:
-    return problem_response(error.status, detail=error.detail, code=error.code, errors=error.errors)
+    answer = problem_response(error.status, detail=error.detail, code=error.code, errors=error.errors)
+    if error.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        answer["Retry-After"] = "2"
+    return answer
 
 
 @api.exception_handler(ValidationError)

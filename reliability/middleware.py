@@ -1,6 +1,7 @@
 """Small corrections: API errors in one shape, no form beyond the limit, sign-in for a page that HTMX asked about."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -9,7 +10,7 @@ from django.shortcuts import resolve_url
 from django.utils.http import urlencode
 from django_htmx.http import HttpResponseClientRedirect
 
-from reliability.problems import CONTENT_TYPE, problem_response
+from reliability.problems import CONTENT_TYPE, prefers_text, problem_as_text, problem_response
 
 type Handler = Callable[[HttpRequest], HttpResponse]
 KEPT_HEADERS = ("Allow", "WWW-Authenticate", "Retry-After")
@@ -22,15 +23,25 @@ def problem_json_for_api(get_response: Handler) -> Handler:
         response = get_response(request)
         if response.status_code < 400 or not request.path.startswith("/api/"):
             return response
-        if response.headers.get("Content-Type", "").startswith(CONTENT_TYPE):
-            return response
-        answer = problem_response(response.status_code)
-        for name in KEPT_HEADERS:
-            if name in response.headers:
-                answer[name] = response[name]
-        return answer
+        if not response.headers.get("Content-Type", "").startswith(CONTENT_TYPE):
+            response = _as_problem(request, response)
+        return problem_as_text(response) if prefers_text(request) else response
 
     return middleware
+
+
+def _as_problem(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    detail = ""
+    if response.status_code == HTTPStatus.NOT_FOUND:
+        detail = "No operation of the API has this address"
+        detail += "; without the slash at its end?" if request.path.endswith("/") else ": see /api/v1/docs."
+    elif response.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        detail = f"{request.method} is not done here; use {response.headers.get('Allow') or 'another method'}."
+    answer = problem_response(response.status_code, detail=detail)
+    for name in KEPT_HEADERS:
+        if name in response.headers:
+            answer[name] = response[name]
+    return answer
 
 
 def refuse_large_forms(get_response: Handler) -> Handler:

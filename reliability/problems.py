@@ -1,10 +1,11 @@
 """Errors of the API as `application/problem+json` (RFC 9457); one shape for all of them."""
 
 import json
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 CONTENT_TYPE = "application/problem+json"
 
@@ -16,12 +17,41 @@ def problem_response(
     title = HTTPStatus(status).phrase
     code = code or title.lower().replace(" ", "_").replace("-", "_")
     body = {
-        "type": f"urn:reliability-snapshot:problem:{code}",
-        "title": title,
+        "detail": detail or title,  # first, as people read it in CI logs
         "status": status,
-        "detail": detail or title,
+        "title": title,
+        "type": f"urn:reliability-snapshot:problem:{code}",
         "code": code,
         "errors": errors or [],
         **more,
     }
     return HttpResponse(json.dumps(body, ensure_ascii=False, indent=2) + "\n", status=status, content_type=CONTENT_TYPE)
+
+
+def prefers_text(request: HttpRequest) -> bool:
+    """Whether the client asks for plain text: a log that only people read."""
+    return request.get_preferred_type(["application/json", CONTENT_TYPE, "text/plain"]) == "text/plain"
+
+
+def text_response(lines: Iterable[str], *, status: int = 200) -> HttpResponse:
+    return HttpResponse("\n".join(lines) + "\n", status=status, content_type="text/plain; charset=utf-8")
+
+
+def problem_as_text(problem: HttpResponse) -> HttpResponse:
+    """Return the same refusal in lines, with its status and headers."""
+    answer = text_response(_lines(json.loads(problem.content)), status=problem.status_code)
+    for name, value in problem.headers.items():
+        if name not in ("Content-Type", "Content-Length"):
+            answer[name] = value
+    return answer
+
+
+def _lines(body: dict[str, Any]) -> Iterator[str]:
+    yield f"{body['detail']} ({body['status']} {body['code']})"
+    for error in body["errors"]:
+        line = f"line {error['line']}" if error.get("line") else ""
+        place = ", ".join(filter(None, [line, str(error.get("pointer") or "")]))
+        expected = f"; expected {error['expected']}" if error.get("expected") else ""
+        yield f"  {place + ': ' if place else ''}{error['message']}{expected}"
+    if body.get("import"):
+        yield f"Import: {body['import']}"

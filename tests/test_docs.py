@@ -14,7 +14,7 @@ import yaml
 from django.conf import settings
 from django.core.management import get_commands
 
-from evals.models import Agent
+from evals.models import Agent, Run
 from evals.parsers import FORMATS, format_of
 from tests.conftest import Api
 
@@ -61,6 +61,13 @@ def test_run_document_of_the_readme_imports(api: Api, agent: Agent, full_token: 
     assert answer.status_code == 201, answer.content
     assert answer.json()["run"]["counts"]["total"] > 0
     assert json.loads(document)["schema"] == "run/v1"
+
+
+def test_lines_of_the_readme_import(api: Api, agent: Agent, full_token: str) -> None:
+    answer = api.upload(_block("json", "<!-- run/v1 in lines -->").encode(), full_token)
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["run"]["session"] == "complete"
+    assert answer.json()["classes"][0]["class"] == "over_refusal"
 
 
 def _github() -> str:
@@ -123,9 +130,11 @@ def test_each_ci_example_uploads(
     done = _run(example, live_server.url, full_token, tmp_path)
 
     assert done.returncode == 0, done.stdout + done.stderr
-    answer = json.loads(done.stdout)
-    assert answer["summary"].startswith("Imported 36 evaluations")
-    assert (answer["run"]["commit"], answer["run"]["branch"]) == ("9f3c2d1", "fix/a&b #2")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("Imported 36 evaluations: 12 PASS, 4 FAIL, 4 UNKNOWN, 16 ERROR."), done.stdout
+    run = Run.objects.get()
+    assert f"Run: {settings.PUBLIC_URL.rstrip('/')}{run.get_absolute_url()}" in lines
+    assert (run.commit, run.branch) == ("9f3c2d1", "fix/a&b #2")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -137,7 +146,7 @@ def test_a_refused_upload_fails_the_step_and_says_why(
     done = _run("curl", live_server.url, full_token, tmp_path)
 
     assert done.returncode != 0
-    assert "neither JSON nor XML" in done.stdout
+    assert "neither JSON nor XML" in done.stdout.splitlines()[0]
 
 
 def test_the_format_of_the_readme_is_one(
