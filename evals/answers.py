@@ -102,6 +102,8 @@ def describe_classes(groups: list[ClassGroup]) -> list[ClassOut]:
 
 def list_differences(run: Run) -> list[DifferenceOut]:
     """Return where our outcome is not the tool's, counted by outcome and reason."""
+    if not run.differing:
+        return []
     rows = (
         Evaluation.objects.filter(run=run, reported_outcome__isnull=False)
         .order_by()
@@ -120,7 +122,7 @@ def describe_import_result(run: Run, *, is_stored: bool = True) -> dict[str, Any
     described: dict[str, Any] = msgspec.to_builtins(
         {
             "run": described_run,
-            "classes": describe_classes(list_class_groups(run)),
+            "classes": describe_classes(list_class_groups(run, with_attempts=False)),
             "differences": list_differences(run),
         }
     )
