@@ -103,6 +103,8 @@ def describe_classes(groups: list[ClassGroup]) -> list[ClassOut]:
 
 def list_differences(run: Run) -> list[DifferenceOut]:
     """Return where our outcome is not the tool's, counted by outcome and reason."""
+    if not run.differing:
+        return []
     rows = (
         Evaluation.objects.filter(run=run, reported_outcome__isnull=False)
         .order_by()
@@ -121,7 +123,7 @@ def describe_import_result(run: Run, *, is_stored: bool = True) -> dict[str, Any
     described: dict[str, Any] = msgspec.to_builtins(
         {
             "run": described_run,
-            "classes": describe_classes(list_class_groups(run, taxonomy_of(run.client_id))),
+            "classes": describe_classes(list_class_groups(run, taxonomy_of(run.client_id), with_attempts=False)),
             "differences": list_differences(run),
         }
     )

@@ -72,11 +72,14 @@ class ClassFilter:
     class_id: str = ""
 
 
-def list_class_groups(run: Run, taxonomy: Taxonomy, chosen: ClassFilter | None = None) -> list[ClassGroup]:
-    """Return the run's class results, worst first; the taxonomy gives them titles. Three queries, whatever its size."""
+def list_class_groups(
+    run: Run, taxonomy: Taxonomy, chosen: ClassFilter | None = None, *, with_attempts: bool = True
+) -> list[ClassGroup]:
+    """Return the run's class results, worst first; the taxonomy gives them titles. Three queries, whatever its size;
+    counting the attempts takes longest, and may be left out."""
     chosen = chosen or ClassFilter()
     results = [r for r in _list_results(run, chosen) if _holds(r, chosen.category)]
-    attempts = _count_attempts(run, chosen)
+    attempts = _count_attempts(run, chosen) if with_attempts else {}
     by_class: dict[str, list[ClassResult]] = {}
     for result in results:
         by_class.setdefault(result.class_id, []).append(result)

@@ -31,6 +31,7 @@ from evals.records import AggregateRecord, AttemptRecord, EndRecord, Mode, Origi
 from evals.rows import BatchRows, Keys, KnownScenario, ScenarioRegistry, Settled
 
 BATCH_ROWS = {"postgresql": 10_000, "sqlite": 3_000}  # well under half a second each
+FIRST_BATCH = 2  # the first batch is so many times smaller, and the next ones double
 TEXT_OF_A_ROW = 250  # characters that count as one more row: a batch of long texts is as large and takes as long
 
 NO_SCENARIO = KnownScenario(ScenarioRecord(key=""))  # of attempts that are executions and no cases
@@ -47,9 +48,10 @@ class RunWriter:
         self.options = ImportOptions.from_stored(job.options)
         self.on_batch = on_batch
         self.rows_read = self.rows_stored = 0
-        self.batch_rows = BATCH_ROWS[connection.vendor]
+        most = BATCH_ROWS[connection.vendor]
+        self.batch_rows = max(1, most // FIRST_BATCH)  # a small one first: the database need not wait for long
         self.run: Run | None = None
-        self.keys = Keys(self.batch_rows)
+        self.keys = Keys(most)
         self.settled: list[Settled] = []  # what the next batch will hold
         self.waiting_rows = 0
         self.counted = RunCount()
@@ -142,6 +144,7 @@ class RunWriter:
         self.behind.submit(partial(self._store, rows, self.rows_read))
         self.attempts += len(self.settled)
         self.settled, self.waiting_rows = [], 0
+        self.batch_rows = min(self.batch_rows * 2, BATCH_ROWS[connection.vendor])
         collect_young()
         self._schedule_renewal()
 

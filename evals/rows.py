@@ -17,6 +17,7 @@ from evals.taxonomy import UNCLASSIFIED, Taxonomy
 
 KEY_LENGTH = 500
 PASS = Outcome.PASS
+BATCHES_AHEAD = 4  # keys are reserved for: what nobody uses is lost, and 64 bits have room
 
 SCENARIO_FIELDS = [
     "id",
@@ -168,9 +169,10 @@ class Keys:
     """Primary keys for the rows of a run, some batches ahead."""
 
     def __init__(self, batch_rows: int) -> None:
+        self.batch_rows = batch_rows
         self.scenarios = KeyPool(RunScenario, 100)
-        self.attempts = KeyPool(Attempt, batch_rows)
-        self.evaluations = KeyPool(Evaluation, batch_rows)
+        self.attempts = KeyPool(Attempt, batch_rows * BATCHES_AHEAD)
+        self.evaluations = KeyPool(Evaluation, batch_rows * BATCHES_AHEAD)
 
     def hold(self, rows: "BatchRows") -> bool:
         return all(pool.holds(number) for pool, number in self._needs(rows))
@@ -182,8 +184,9 @@ class Keys:
 
     def fill_ahead(self) -> None:
         """Reserve a batch ahead, so that the next one need not wait for the database."""
-        for pool in (self.scenarios, self.attempts, self.evaluations):
-            pool.fill(pool.chunk)
+        self.scenarios.fill(self.scenarios.chunk)
+        for pool in (self.attempts, self.evaluations):
+            pool.fill(self.batch_rows)
 
     def _needs(self, rows: "BatchRows") -> tuple[tuple[KeyPool, int], ...]:
         return (

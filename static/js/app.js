@@ -156,6 +156,8 @@ function say(word) {
 const unsaved = new Set();
 const sent = new WeakMap(); // form → nothing was typed since its last save went out
 const guarded = (element) => element?.closest?.("form[data-guard]");
+// What the server gave back unsaved, after a preview or a refusal, is still to be lost.
+document.querySelectorAll("form[data-guard][data-unsaved]").forEach((form) => unsaved.add(form));
 
 document.addEventListener("input", (event) => {
   const form = guarded(event.target);

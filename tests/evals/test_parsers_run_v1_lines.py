@@ -190,3 +190,41 @@ def test_records_come_while_the_file_is_read():
     _, records = open_records(content)
     next(records)
     assert content.tell() < len(content.getvalue())
+
+
+ODD = ["", "  ", "żółć", "a\\b", "nul \x00", "\ud800", "x" * 300, "\x7f", "plain"]
+
+
+def odd_lines():
+    """Plain attempts, odd ones, and blank lines, in no order."""
+    for n in range(120):
+        text = ODD[n * 7 % len(ODD)] if n % 3 else "plain"
+        evaluation = {"indicator": "i", "outcome": "PASS", "reason": text, "evaluator": "e"}
+        yield {"attempt": {"scenario": f"s{n % 5}", "ordinal": n + 1, "output": text, "evaluations": [evaluation]}}
+        if n % 17 == 0:
+            yield "  "
+
+
+@pytest.mark.parametrize("size", [1, 50, 1_000, 10_000_000])
+def test_lines_are_the_same_whatever_stands_beside_them(monkeypatch, size):
+    alone = [
+        record
+        for number, line in enumerate(odd_lines(), 3)
+        if line != "  "
+        for record in read(FIRST, EVALUATOR, *[""] * (number - 3), line, max_text=200)
+        if isinstance(record, AttemptRecord)
+    ]
+    monkeypatch.setattr("evals.parsers.run_v1.lines.CHUNK", size)
+    together = read(FIRST, EVALUATOR, *odd_lines(), max_text=200)
+
+    assert [record for record in together if isinstance(record, AttemptRecord)] == alone
+    assert len(alone) == 120
+
+
+@pytest.mark.parametrize("size", [1, 50, 10_000_000])
+def test_problems_name_their_line_whatever_stands_beside_it(monkeypatch, size):
+    monkeypatch.setattr("evals.parsers.run_v1.lines.CHUNK", size)
+    status, found = problems(
+        FIRST, BARE, "", {"attempt": {"scenario": ""}}, {"attempt": {"scenario": "t"}, "x": 1}, "", end(7)
+    )
+    assert (status, [line for line, _ in found]) == (422, [4, 5])

@@ -74,9 +74,9 @@ class Ledger:
         if attempt.side_effects:
             self._check_side_effects(attempt.side_effects, base)
         if attempt.evaluations:
-            for index, evaluation in enumerate(attempt.evaluations):
-                if evaluation is not None:
-                    self._check_evaluation(evaluation, base, index)
+            for index, e in enumerate(attempt.evaluations):
+                if e is not None and not (e.evaluator is None and e.finding is None and e.evidence is None):
+                    self._check_evaluation(e, base, index)
         if attempt.scenario is not None:
             self.used.add(attempt.scenario)
             self._take_ordinal(attempt, base)
