@@ -50,7 +50,7 @@ def get_run(standing: Standing, run_id: uuid.UUID, agent: Agent | None = None) -
 
 def get_attempt(run: Run, number: int) -> Attempt:
     """`run` came from `get_run`, so whoever sees it sees its attempts."""
-    attempts = Attempt.objects.filter(run=run).select_related("scenario", "detail")
+    attempts = Attempt.objects.filter(run=run).select_related("scenario__scenario", "detail")
     return get_object_or_404(attempts, number=number)
 
 

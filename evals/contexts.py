@@ -16,6 +16,7 @@ from evals.attempts import (
     list_needing_a_person,
     list_variants,
 )
+from evals.class_mapping import ClassOrigin
 from evals.class_table import ClassFilter, ClassGroup, list_class_groups
 from evals.containment import INDICATOR
 from evals.measures.comparison import VERDICT_WORDS, Bucket, ComparedScenario, Comparison, Verdict
@@ -171,6 +172,22 @@ class AttemptView:
     evaluations: list[Evaluation]
     previous: int | None  # numbers of the neighbours
     following: int | None
+
+    @property
+    def chosen_class(self) -> str:
+        """Return the class that a person gave the scenario, in whatever run; '' for none."""
+        scenario = self.attempt.scenario
+        return scenario.scenario.class_id if scenario and scenario.scenario else ""
+
+    @property
+    def is_being_counted(self) -> bool:
+        """Whether this run has not heard yet of what a person chose, or withdrew."""
+        scenario = self.attempt.scenario
+        if scenario is None:
+            return False
+        if self.chosen_class:
+            return self.chosen_class != scenario.class_id
+        return bool(scenario.class_by == ClassOrigin.PERSON)
 
     @property
     def why_contained(self) -> Evaluation | None:

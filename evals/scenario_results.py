@@ -115,7 +115,7 @@ def _facts_of(run: Run) -> RunFacts:
         is_invalidated=run.invalidated,
         missing_attempts=run.attempts_missing,
         definitions=frozenset(
-            DefinitionFacts(name, digest, f"{evaluator} {version}".strip() or "a person")
+            DefinitionFacts(name, digest, f"{evaluator} {version}".strip() or "manual assertion")
             for name, digest, evaluator, version in used.distinct()
         ),
     )

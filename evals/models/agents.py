@@ -73,7 +73,7 @@ class Definition(models.Model):
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="definitions")
     indicator = models.ForeignKey(Indicator, on_delete=models.CASCADE, related_name="definitions")
     digest = models.CharField(max_length=64)
-    manual = models.BooleanField(default=False)  # a person judged; the evaluator's fields are ''
+    manual = models.BooleanField(default=False)  # the artifact names no evaluator; its fields are ''
     evaluator_name = models.CharField(max_length=200, blank=True)
     evaluator_version = models.CharField(max_length=200, blank=True)
     configuration_sha256 = models.CharField(max_length=64, blank=True)
@@ -92,7 +92,7 @@ class Definition(models.Model):
     @property
     def evaluator(self) -> str:
         if self.manual:
-            return "a person"
+            return "manual assertion"
         if self.per_case:  # the version is the case's own, and several cases stand on one line
             return self.evaluator_name
         return f"{self.evaluator_name} {self.evaluator_version}".strip()

@@ -1,6 +1,7 @@
 """Uploading by hand, following an import, getting an artifact back."""
 
 import uuid
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from evals import access
 from evals.changing import note_download
 from evals.forms import UploadForm
-from evals.models import Import, ImportState
+from evals.models import Agent, Import, ImportState
 from evals.parsers import FORMATS
 from evals.storing import receive_file
 from evals.submitting import Submitted, submit_artifact
@@ -37,7 +38,7 @@ def _upload(request: HttpRequest, client: str, agent: str) -> HttpResponse:
     subject = access.get_agent(standing, agent)
     require_upload(standing)
     sent = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    form = UploadForm(*sent, is_internal=standing.is_internal)
+    form = UploadForm(*sent, is_internal=standing.is_internal, initial=_said_before(request, standing, subject))
     if request.method == "POST" and form.is_valid():
         try:
             submitted = submit_artifact(standing, subject, receive_file(form.upload), form.options())
@@ -47,6 +48,15 @@ def _upload(request: HttpRequest, client: str, agent: str) -> HttpResponse:
             return _go_on(request, standing, submitted)
     context = {"standing": standing, "agent": subject, "form": form, "formats": FORMATS.values()}
     return render_page(request, "evals/upload.html", "", context, status=422 if form.is_bound else 200)
+
+
+def _said_before(request: HttpRequest, standing: Standing, agent: Agent) -> dict[str, Any] | None:
+    """Return what was said beside an earlier upload, which the address names: after a refusal nobody types it again."""
+    try:
+        earlier = uuid.UUID(request.GET.get("again", ""))
+    except ValueError:
+        return None
+    return dict(access.get_import(standing, earlier, agent).options)
 
 
 def _go_on(request: HttpRequest, standing: Standing, submitted: Submitted) -> HttpResponse:

@@ -57,7 +57,7 @@ def test_faulty_rules_answer_422_with_the_line_and_the_text(alice: User, agent: 
     answer = _post(alice, agent, source=RULES.replace("goal_hijack", "hijack"), save="1")
     page = answer.content.decode()
     assert answer.status_code == 422
-    assert "line 3: the taxonomy has no class" in page
+    assert "line 3, <code>/rules/0/class</code>: the taxonomy has no class" in page
     assert "class: hijack" in page
     assert not ClassMapping.objects.exists()
 
@@ -117,3 +117,18 @@ def test_a_text_made_over_an_older_version_is_not_saved_and_not_lost(alice: User
     assert "Meanwhile version 1 was saved" in answer.content.decode()
     assert "# mine" in answer.content.decode()
     assert ClassMapping.objects.count() == 1
+
+
+def test_a_choice_is_seen_before_it_is_counted(alice: User, agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evals.views.classes.enqueue_reclassifying", lambda agent_id: None)  # the worker is slow
+    run = import_document(agent, document("r", attempt("a")), alice)
+    place = [agent.client.slug, agent.slug, run.pk, 1]
+    page = _as(alice).post(reverse("scenario-class", args=place), {"class_id": "fabrication"}, follow=True)
+    assert "Fabrication, as a person chose, is being counted." in page.content.decode()
+
+
+@pytest.mark.parametrize("button", ["preview", "save"])
+def test_text_that_is_not_saved_is_marked_so(alice: User, agent: Agent, button: str) -> None:
+    assert "data-unsaved" not in _as(alice).get(_address(agent)).content.decode()
+    faulty = RULES if button == "preview" else RULES.replace("goal_hijack", "hijack")
+    assert "data-unsaved" in _post(alice, agent, source=faulty, **{button: "1"}).content.decode()

@@ -34,7 +34,7 @@ def test_run_query_count(
     # session, user; client, assignment; agent; run
     # adversarial scenarios; class results, attempts per class; measurements; variants
     # failed, errored and unknown attempts, their evaluations; contained attempts; differences; artifacts; previous run
-    with django_assert_num_queries(20):
+    with django_assert_num_queries(19):
         browser.get(address)
 
 
@@ -134,8 +134,8 @@ def test_run_shows_unknown_and_missing_classes(sign_in: SignIn, alice: User, age
     words = _words(_page(sign_in(alice), run))
 
     assert "my_own_class unknown class" in words
-    assert "Goal hijack task_success by a person" in words
-    assert "Unclassified task_success by a person" in words
+    assert "Goal hijack task_success by manual assertion" in words
+    assert "Unclassified task_success by manual assertion" in words
 
 
 def test_run_filters_classes_by_category_in_the_address(sign_in: SignIn, alice: User, agent: Agent) -> None:

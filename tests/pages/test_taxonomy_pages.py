@@ -56,7 +56,7 @@ def test_a_preview_says_what_would_change_and_keeps_the_text(alice: User, client
     page = _post(alice, client_org, source=OWN, preview="1").content.decode()
     assert "acme@1 instead of default@1" in page
     assert "Gone: <strong>Goal hijack</strong>" in page
-    assert "stands in 1 run with 1 evaluation, where it would be an unknown class" in page
+    assert "stands in 1 run with 1 evaluation, and an unknown class without a category" in page
     assert "1 scenario would change" in page
     assert "What Acme fears" in page
     assert not TaxonomyVersion.objects.exists()

@@ -1,5 +1,6 @@
 """Uploading by hand and following the import."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -142,3 +143,17 @@ def test_import_of_somebody_else_is_not_found(
 
     answers = [sign_in(person).get(job.get_absolute_url()).status_code for person in (bob, carol, charlie)]
     assert answers == [404, 404, 404]
+
+
+def test_after_a_refusal_nothing_is_typed_again(sign_in: SignIn, alice: User, carol: User, agent: Agent) -> None:
+    said = {"made_by": "client", "visibility": "client", "branch": "fix-7", "suite": "nightly"}
+    sign_in(alice).post(URL, {"file": _file(b"no run"), **said})
+    job = Import.objects.get()
+
+    page = sign_in(alice).get(job.get_absolute_url()).content.decode()
+    assert f"{URL}?again={job.pk}" in page
+    form = sign_in(alice).get(f"{URL}?again={job.pk}").content.decode()
+    assert 'value="fix-7"' in form
+    assert re.search(r'name="visibility" value="client"[^>]* checked', form)
+    assert sign_in(carol).get(f"{URL}?again={job.pk}").status_code == 404  # not hers
+    assert sign_in(alice).get(f"{URL}?again=nonsense").status_code == 200

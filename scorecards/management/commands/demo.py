@@ -28,4 +28,6 @@ class Command(BaseCommand):
         self.stdout.write(kept.read_text())
         token = kept.read_text().split()[-1]
         address = f"{settings.PUBLIC_URL.rstrip('/')}/api/v1/agents/support-agent/runs"
-        self.stdout.write(f'curl --data-binary @results.json -H "Authorization: Bearer {token}" {address}\n')
+        self.stdout.write(
+            f'curl --fail-with-body --data-binary @results.json -H "Authorization: Bearer {token}" {address}\n'
+        )
