@@ -153,7 +153,7 @@ def _take_over(part: Run, whole: Run, shard: int | None) -> None:
 def _check_agreement(whole: Run, part: Run, of: int | None) -> None:
     problems = [
         Problem(
-            f"The parts before say {name} {before!s:.80}, this one says {now!s:.80}.",
+            f"The parts before say {name} “{before!s:.80}”, this one says {f'“{now!s:.80}”' if now else 'none'}.",
             f"/run/{name}",
             expected=str(before),
         )

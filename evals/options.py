@@ -88,7 +88,7 @@ def fill_run(record: RunRecord, options: ImportOptions, *, strict: bool) -> RunR
             raise ImportRefused(
                 422,
                 "query_disagrees",
-                "The upload's query and the artifact disagree.",
+                f"The upload's query and the artifact disagree: {disagreements.problems[0].message}",
                 tuple(disagreements.problems),
             )
     return replace(record, **asked)

@@ -84,11 +84,11 @@ def open_records(
     except BaseException:
         _close(stream, opened, source)
         raise
-    return name, _guarded(FORMATS[name], stream, opened, source, limits)
+    return name, _guarded(FORMATS[name], stream, opened, source, limits, is_detected=not format)
 
 
 def _guarded(
-    kind: Format, stream: BinaryIO, opened: BinaryIO, source: Path | BinaryIO, limits: Limits
+    kind: Format, stream: BinaryIO, opened: BinaryIO, source: Path | BinaryIO, limits: Limits, *, is_detected: bool
 ) -> Iterator[Record]:
     """Pass the records on, count them, and turn whatever a hostile file provokes into a refusal."""
     rows = 0
@@ -104,12 +104,24 @@ def _guarded(
                         "The artifact holds too many rows.", expected=f"at most {limits.max_rows} rows (MAX_ROWS)"
                     )
             yield record
+    except ImportRefused as refusal:
+        if is_detected or not (looks := _looks_like(kind, stream)):
+            raise
+        detail = f"{refusal.detail} The upload says that it is {kind.title}; it looks like {looks}."
+        raise ImportRefused(refusal.status, refusal.code, detail, refusal.problems) from refusal
     except RecursionError as error:
         raise too_deep(limits) from error
     except (MemoryError, UnicodeError, ArithmeticError, msgspec.MsgspecError) as error:
         raise unreadable(f"The file can't be read as {kind.title}.") from error
     finally:
         _close(stream, opened, source)
+
+
+def _looks_like(kind: Format, stream: BinaryIO) -> str:
+    """Return the title of another format that the file begins like; '' for none."""
+    stream.seek(0)
+    name = detect(head_of(stream))
+    return "" if name in (None, kind.name) else FORMATS[str(name)].title
 
 
 def _close(stream: BinaryIO, opened: BinaryIO, source: Path | BinaryIO) -> None:
@@ -173,10 +185,14 @@ def _unrecognised(head: Head) -> ImportRefused:
             return ImportRefused(
                 415, "near_miss", f"{miss.what} {miss.instead}", (Problem(miss.what, expected=miss.instead),)
             )
+    if head.text[:15].lower().startswith(("<!doctype html", "<html")):
+        return _not_read("This is an HTML page, perhaps of a sign-in or an error, and no results.")
     if head.is_xml:
         return _not_read(f"XML with the root element “{head.xml_root[:40]}” is not a format that is read.")
     if head.zip_members:
-        return _not_read(f"This zip archive is not a format that is read: it holds {named(head.zip_members)}.")
+        inside = next((name for name in head.zip_members if name.endswith((".json", ".jsonl", ".xml", ".eval"))), "")
+        instead = f" Unpack it, and upload “{inside[:80]}” itself." if inside else ""
+        return _not_read(f"This zip archive is no format that is read: it holds {named(head.zip_members)}.{instead}")
     if head.is_json:
         seen = f"its keys are {named(head.keys)}" if head.keys else "it has no keys"
         return _not_read(f"This JSON is not a format that is read: {seen}.")
@@ -185,4 +201,4 @@ def _unrecognised(head: Head) -> ImportRefused:
 
 def _not_read(detail: str) -> ImportRefused:
     hint = "Formats that are read: " + "; ".join(f"{kind.name} ({kind.title})" for kind in FORMATS.values())
-    return ImportRefused(415, "unknown_format", f"{detail} {hint}.", (Problem(detail, expected=hint),))
+    return ImportRefused(415, "unknown_format", detail, (Problem(detail, expected=hint),))

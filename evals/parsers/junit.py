@@ -1,12 +1,13 @@
 """JUnit XML, as pytest and nearly every other test runner write it."""
 
+import codecs
 import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import iterparse
+from defusedxml.ElementTree import DefusedXMLParser, iterparse
 
 from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import counted
@@ -21,7 +22,7 @@ from evals.parsers.junit_records import (
     scenario_keys,
     scenario_record,
 )
-from evals.parsers.reading import Cleaner, Limits, read_capped, too_deep, too_large, unreadable
+from evals.parsers.reading import Cleaner, Limits, head_of, read_capped, too_deep, too_large, unreadable
 from evals.parsers.values import as_id, as_positive
 from evals.records import EndRecord, EvaluatorRecord, Record
 
@@ -76,7 +77,8 @@ class _Reading:
     def read(self, stream: BinaryIO) -> None:
         path: list[Element] = []
         try:
-            events = iterparse(read_capped(stream, self.limits), events=("start", "end"), forbid_dtd=True)
+            parser = DefusedXMLParser(encoding=_marked_encoding(stream), forbid_dtd=True)
+            events = iterparse(read_capped(stream, self.limits), events=("start", "end"), parser=parser)
             for event, element in events:
                 if event == "start":
                     self._start(element, path)
@@ -227,6 +229,12 @@ def _keep_property(properties: dict[str, str], element: Element, cleaner: Cleane
 def _shortened(text: str) -> str:
     # The end of a traceback tells more than its beginning.
     return text if len(text) <= EVIDENCE_TEXT else "[cut…] " + text[-EVIDENCE_TEXT:]
+
+
+def _marked_encoding(stream: BinaryIO) -> str | None:
+    """Return what a byte order mark says: a converted file may still declare what it was before."""
+    is_marked = head_of(stream).startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return "utf-16" if is_marked else None
 
 
 def _seconds(text: str | None) -> float | None:

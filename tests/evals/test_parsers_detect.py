@@ -3,12 +3,14 @@
 import gzip
 import io
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from evals.errors import ImportRefused
 from evals.parsers import FORMATS, Limits, detect, open_records
+from evals.records import ScenarioRecord
 
 ARTIFACTS = Path(__file__).parent.parent / "artifacts"
 RUN = {"schema": "run/v1", "run": {"id": "a", "suite": "b"}}
@@ -65,7 +67,7 @@ def test_unknown_json_names_the_keys_seen_and_what_is_read():
     assert (refusal.status, refusal.code) == (415, "unknown_format")
     assert "“testCases”, “metricsScores”, “nested”" in refusal.detail
     for name in FORMATS:
-        assert name in refusal.detail
+        assert name in refusal.problems[0].expected
 
 
 def test_unknown_json_lines_name_the_keys_of_the_first():
@@ -175,3 +177,34 @@ def test_a_refusal_that_names_odd_keys_can_be_sent(format):
     assert refusal.status == 415
     assert "\ufffd" in refusal.detail
     assert refusal.detail.encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (b"<!DOCTYPE html>\n<html><body>Sign in</body></html>", "HTML page, perhaps of a sign-in"),
+        (b"<html><body>502</body></html>", "HTML page"),
+    ],
+)
+def test_a_page_is_called_one(content, word):
+    assert word in refused(content).detail
+
+
+def test_a_zip_of_results_says_to_unpack_it():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("out/results.json", PROMPTFOO)
+    assert "Unpack it, and upload “out/results.json” itself." in refused(packed.getvalue()).detail
+
+
+def test_a_file_of_another_format_than_told_says_what_it_looks_like():
+    detail = refused(PROMPTFOO, format="junit").detail
+    assert "The upload says that it is JUnit XML; it looks like promptfoo" in detail
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_xml_that_was_converted_is_read_by_its_mark(encoding):
+    text = '<?xml version="1.0" encoding="utf-8"?><testsuite name="é"><testcase name="ü"/></testsuite>'
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    records = list(open_records(io.BytesIO((mark + text).encode(encoding)))[1])
+    assert [r.title or r.key for r in records if isinstance(r, ScenarioRecord)] == ["ü"]
