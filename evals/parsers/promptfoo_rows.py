@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evals.parsers.cases import CATEGORIES, MAX_STEPS, as_text
+from evals.parsers.promptfoo_shapes import Column, UnreadRow
 from evals.parsers.reading import Cleaner, member
 from evals.parsers.values import as_count, as_id, as_nano_dollars, as_number, as_positive
 from evals.records import (
@@ -46,51 +47,28 @@ MODEL_GRADED = (
 class Columns:
     """The variant of each column, which is one provider and prompt; equal columns are numbered from the left."""
 
-    variants: dict[tuple[str, str, int], str]
+    variants: dict[Column, str]
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.variants.values()))
 
 
-def columns_of(rows: Iterable[Any]) -> Columns:
-    variants: dict[tuple[str, str, int], str] = {}
+def columns_of(columns: Iterable[Column]) -> Columns:
+    variants: dict[Column, str] = {}
     numbers: dict[tuple[str, str], int] = {}
-    for provider, label, column in sorted({_column(row) for row in rows}):
+    for provider, label, column in sorted(set(columns)):
         number = numbers[provider, label] = numbers.get((provider, label), 0) + 1
         variants[provider, label, column] = provider if number == 1 else f"{provider} #{number}"
     return Columns(variants)
 
 
-def _column(row: Any) -> tuple[str, str, int]:
-    return _provider(row), _prompt_label(row), as_count(member(row, "promptIdx")) or 0
-
-
-def _provider(row: Any) -> str:
-    """Name the provider by its id, and by its label where that says more."""
-    provider = member(row, "provider")
-    if isinstance(provider, str):
-        return as_id(provider, limit=180)
-    name, label = as_id(member(provider, "id"), limit=90), as_id(member(provider, "label"), limit=80)
-    return f"{name} ({label})" if name and label and label != name else name or label
-
-
-def _prompt_label(row: Any) -> str:
-    prompt = member(row, "prompt")
-    for name in ("label", "display", "raw"):
-        text = member(prompt, name)
-        if isinstance(text, str) and text:
-            return as_id(text, limit=70)
-    return ""
-
-
 class Row:
-    def __init__(self, content: dict[str, Any], place: str, columns: Columns, cleaner: Cleaner) -> None:
-        self.content = content
-        self.place = place
+    def __init__(self, unread: UnreadRow, columns: Columns, cleaner: Cleaner) -> None:
+        self.content = content = unread.load()
+        self.place = unread.place
         self.cleaner = cleaner
-        column = _column(content)
-        self.variant, self.prompt_label = columns.variants[column], column[1]
+        self.variant, self.prompt_label = columns.variants[unread.column], unread.column[1]
         self.metadata = member(content, "testCase", "metadata") or member(content, "metadata") or {}
         self.grading = member(content, "gradingResult")
         self.parts = list(_leaves(self.grading))
