@@ -64,7 +64,8 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
         ordinals[row.scenario_key, row.variant] += 1
         attempt = row.attempt(ordinals[row.scenario_key, row.variant])
         nameless += row.is_nameless and attempt.ordinal > 1
-        differing.update(_difference(attempt.evaluations[0]))
+        if attempt.evaluations[0].reported_outcome:
+            differing[_difference(attempt.evaluations[0])] += 1
         row.content.clear()  # a file that was decoded whole need not be there twice, as rows and as records
         yield attempt
     notes = (*_notes(artifact), *_nameless(nameless), *_differing_notes(differing))
@@ -132,9 +133,8 @@ def _nameless(count: int) -> Iterator[str]:
         )
 
 
-def _difference(evaluation: EvaluationRecord) -> Iterator[str]:
-    if evaluation.reported_outcome:
-        yield f"{evaluation.outcome} where promptfoo says {evaluation.reported_outcome} ({evaluation.reason_code})"
+def _difference(evaluation: EvaluationRecord) -> str:
+    return f"{evaluation.outcome} where promptfoo says {evaluation.reported_outcome} ({evaluation.reason_code})"
 
 
 def _differing_notes(differing: Counter[str]) -> Iterator[str]:

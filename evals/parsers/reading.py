@@ -207,12 +207,17 @@ def is_json_lines(stream: BinaryIO, limits: Limits) -> bool:
 def _is_one_line(stream: BinaryIO) -> bool:
     """Whether all that follows stands in one line, which may be as long as a document; none of it is kept."""
     is_begun = is_ended = False
-    while piece := stream.readline(CHUNK):
-        is_blank = piece.isspace()
-        if is_ended and not is_blank:
+    while piece := stream.read(CHUNK):
+        if not is_begun:
+            piece = piece.lstrip()
+            is_begun = bool(piece)
+        if not is_ended:
+            end = piece.find(b"\n")
+            if end < 0:
+                continue
+            is_ended, piece = True, piece[end:]
+        if not piece.isspace():
             return False
-        is_begun = is_begun or not is_blank
-        is_ended = is_ended or (is_begun and piece.endswith(b"\n"))
     return True
 
 
