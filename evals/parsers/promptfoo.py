@@ -2,58 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
-from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import told_of_run
-from evals.parsers.head import Head, NearMiss, seen_in, wrong_format
+from evals.parsers.head import Head, NearMiss
 from evals.parsers.promptfoo_rows import Row, columns_of
-from evals.parsers.reading import (
-    Cleaner,
-    Limits,
-    is_json_lines,
-    json_lines,
-    load_json,
-    member,
-    read_document,
-)
-from evals.parsers.values import as_count, as_id, as_positive, parse_loose_time
+from evals.parsers.promptfoo_shapes import COMMAND, Artifact, read_artifact
+from evals.parsers.reading import Cleaner, Limits, member
+from evals.parsers.values import as_id, as_positive, parse_loose_time
 from evals.records import EndRecord, EvaluationRecord, Record, RunRecord
 
 NAME = "promptfoo"
 TITLE = "promptfoo JSON or JSON Lines"
 VERSION = 1
-HINT = "promptfoo eval -o results.json"
+HINT = COMMAND
 
 ROW_KEYS = {"success", "promptIdx", "testIdx", "failureReason", "gradingResult", "provider"}
 RESULT_KEYS = {"timestamp", "results", "prompts", "stats"}
 SUMMARY_KEYS = {"version", "timestamp", "prompts", "results", "stats"}
-COUNTS = ("successes", "failures", "errors")
 CSV_HEADER = ("Status,Score", "Grader Reason", "[PASS]", "[FAIL]")
-NOT_RESULTS = "These are no promptfoo results: {}."
-INSTEAD = "Upload the .json of the same evaluation: promptfoo eval -o results.json."
-
-
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """The parts of any of the shapes: rows with their places, and what stands around them."""
-
-    rows: list[tuple[str, Any]]
-    summary: dict[str, Any] = field(default_factory=dict)
-    document: dict[str, Any] = field(default_factory=dict)  # empty for a bare summary and for lines
-    has_header: bool = True
-
-    @property
-    def totals(self) -> dict[str, int]:
-        stats = {name: as_count(member(self.summary, "stats", name)) for name in COUNTS}
-        return {name: count for name, count in stats.items() if count is not None}
-
-    @property
-    def lost(self) -> int:
-        """How many rows the tool counted but did not write."""
-        return max(0, sum(self.totals.values()) - len(self.rows))
+INSTEAD = f"Upload the .json of the same evaluation: {COMMAND}."
 
 
 def sniff(head: Head) -> bool:
@@ -79,90 +48,28 @@ def near_miss(head: Head) -> NearMiss | None:
 
 
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
-    artifact = _read(stream, limits)
+    artifact = read_artifact(stream, limits)
     cleaner = Cleaner(limits)
-    columns = columns_of(content for _, content in artifact.rows)
+    columns = columns_of(row.column for row in artifact.rows)
     yield _run(artifact, columns.names, cleaner)
     declared: set[str] = set()
     ordinals: Counter[tuple[str, str]] = Counter()
     differing: Counter[str] = Counter()
     nameless = 0
-    for place, content in _in_order(artifact.rows):
-        row = Row(content, place, columns, cleaner)
+    for unread in artifact.in_order():
+        row = Row(unread, columns, cleaner)
         if row.scenario_key not in declared:
             declared.add(row.scenario_key)
             yield row.scenario()
         ordinals[row.scenario_key, row.variant] += 1
         attempt = row.attempt(ordinals[row.scenario_key, row.variant])
         nameless += row.is_nameless and attempt.ordinal > 1
-        differing.update(_difference(attempt.evaluations[0]))
-        content.clear()  # a large file need not be there twice, as rows and as records
+        if attempt.evaluations[0].reported_outcome:
+            differing[_difference(attempt.evaluations[0])] += 1
+        row.content.clear()  # a file that was decoded whole need not be there twice, as rows and as records
         yield attempt
     notes = (*_notes(artifact), *_nameless(nameless), *_differing_notes(differing))
     yield EndRecord(notes=(*notes, *cleaner.notes()))
-
-
-# -- the shapes
-
-
-def _read(stream: BinaryIO, limits: Limits) -> Artifact:
-    if is_json_lines(stream, limits):
-        return Artifact(_read_rows(stream, limits), has_header=False)
-    document = load_json(read_document(stream, limits))
-    if not isinstance(document, dict):
-        raise wrong_format(NOT_RESULTS.format(seen_in(document)), HINT)
-    results = document.get("results")
-    if isinstance(results, dict) and isinstance(results.get("results"), list):
-        artifact = Artifact(_checked(results["results"], "/results/results"), results, document)
-    elif isinstance(results, list):
-        artifact = Artifact(_checked(results, "/results"), document)
-    elif "success" in document:
-        return Artifact([("line 1", document)], has_header=False)
-    else:
-        raise wrong_format(NOT_RESULTS.format(seen_in(document)), HINT)
-    if not artifact.rows:
-        _refuse_lost_rows(artifact)
-    return artifact
-
-
-def _read_rows(stream: BinaryIO, limits: Limits) -> list[tuple[str, Any]]:
-    rows = []
-    for number, row in json_lines(stream, limits):
-        if not isinstance(row, dict):
-            raise _no_row(f"Line {number} is no row.", line=number)
-        rows.append((f"line {number}", row))
-    return rows
-
-
-def _checked(rows: list[Any], base: str) -> list[tuple[str, Any]]:
-    for index, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise _no_row(f"Row {index + 1} is no object.", pointer=f"{base}/{index}")
-    return [(f"{base}/{index}", row) for index, row in enumerate(rows)]
-
-
-def _no_row(detail: str, *, pointer: str = "", line: int | None = None) -> ImportRefused:
-    return ImportRefused(422, "invalid_row", detail, (Problem(detail, pointer, line, "an object with a result"),))
-
-
-def _refuse_lost_rows(artifact: Artifact) -> None:
-    """Refuse what counts results but does not hold them, such as a dumped Eval object: 0 tests would be wrong."""
-    prompts = artifact.summary.get("prompts")
-    metrics = [member(prompt, "metrics") for prompt in prompts] if isinstance(prompts, list) else []
-    names = ("testPassCount", "testFailCount", "testErrorCount")
-    counted = sum(as_count(member(metric, name)) or 0 for metric in metrics for name in names)
-    if counted or artifact.lost or "_resultsLoaded" in artifact.summary:
-        detail = "The file counts results but holds no rows. Upload the file that this command writes: " + HINT
-        raise ImportRefused(422, "no_rows", detail, (Problem(detail, "/results", expected=HINT),))
-
-
-def _in_order(rows: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Sort by test and column, as rows come in the order in which they were finished."""
-
-    def position(row: tuple[str, Any]) -> tuple[int, int]:
-        return as_count(row[1].get("testIdx")) or 0, as_count(row[1].get("promptIdx")) or 0
-
-    return sorted(rows, key=position)
 
 
 # -- the run
@@ -226,9 +133,8 @@ def _nameless(count: int) -> Iterator[str]:
         )
 
 
-def _difference(evaluation: EvaluationRecord) -> Iterator[str]:
-    if evaluation.reported_outcome:
-        yield f"{evaluation.outcome} where promptfoo says {evaluation.reported_outcome} ({evaluation.reason_code})"
+def _difference(evaluation: EvaluationRecord) -> str:
+    return f"{evaluation.outcome} where promptfoo says {evaluation.reported_outcome} ({evaluation.reason_code})"
 
 
 def _differing_notes(differing: Counter[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evals.parsers.cases import CATEGORIES, MAX_STEPS, as_text
+from evals.parsers.promptfoo_shapes import Column, UnreadRow
 from evals.parsers.reading import Cleaner, member
 from evals.parsers.values import as_count, as_id, as_nano_dollars, as_number, as_positive
 from evals.records import (
@@ -46,86 +47,66 @@ MODEL_GRADED = (
 class Columns:
     """The variant of each column, which is one provider and prompt; equal columns are numbered from the left."""
 
-    variants: dict[tuple[str, str, int], str]
+    variants: dict[Column, str]
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.variants.values()))
 
 
-def columns_of(rows: Iterable[Any]) -> Columns:
-    variants: dict[tuple[str, str, int], str] = {}
+def columns_of(columns: Iterable[Column]) -> Columns:
+    variants: dict[Column, str] = {}
     numbers: dict[tuple[str, str], int] = {}
-    for provider, label, column in sorted({_column(row) for row in rows}):
+    for provider, label, column in sorted(set(columns)):
         number = numbers[provider, label] = numbers.get((provider, label), 0) + 1
         variants[provider, label, column] = provider if number == 1 else f"{provider} #{number}"
     return Columns(variants)
 
 
-def _column(row: Any) -> tuple[str, str, int]:
-    return _provider(row), _prompt_label(row), as_count(member(row, "promptIdx")) or 0
-
-
-def _provider(row: Any) -> str:
-    """Name the provider by its id, and by its label where that says more."""
-    provider = member(row, "provider")
-    if isinstance(provider, str):
-        return as_id(provider, limit=180)
-    name, label = as_id(member(provider, "id"), limit=90), as_id(member(provider, "label"), limit=80)
-    return f"{name} ({label})" if name and label and label != name else name or label
-
-
-def _prompt_label(row: Any) -> str:
-    prompt = member(row, "prompt")
-    for name in ("label", "display", "raw"):
-        text = member(prompt, name)
-        if isinstance(text, str) and text:
-            return as_id(text, limit=70)
-    return ""
-
-
 class Row:
-    def __init__(self, content: dict[str, Any], place: str, columns: Columns, cleaner: Cleaner) -> None:
-        self.content = content
-        self.place = place
+    def __init__(self, unread: UnreadRow, columns: Columns, cleaner: Cleaner) -> None:
+        self.content = content = unread.load()
+        self.place = unread.place
         self.cleaner = cleaner
-        column = _column(content)
-        self.variant, self.prompt_label = columns.variants[column], column[1]
-        self.metadata = member(content, "testCase", "metadata") or member(content, "metadata") or {}
-        self.grading = member(content, "gradingResult")
+        self.variant, self.prompt_label = columns.variants[unread.column], unread.column[1]
+        self.case = _object(content.get("testCase"))
+        self.response = _object(content.get("response"))
+        self.metadata = _object(self.case.get("metadata") or content.get("metadata"))
+        self.grading = content.get("gradingResult")
+        self.judged = _object(self.grading)
         self.parts = list(_leaves(self.grading))
         self.is_nameless = False  # no name, no variables: nothing tells its case from others
         self.scenario_key = self._scenario_key()
 
     def _scenario_key(self) -> str:
-        case = as_id(member(self.metadata, "id"), limit=120) or as_id(self._description(), limit=120)
+        case = as_id(self.metadata.get("id"), limit=120) or as_id(self._description(), limit=120)
         if not case:
-            variables = self.content.get("vars") or member(self.content, "testCase", "vars") or {}
+            variables = self.content.get("vars") or self.case.get("vars") or {}
             self.is_nameless = not variables
             case = f"vars-{self.cleaner.digest(variables)[:16]}"
         return f"{case} | {self.prompt_label}" if self.prompt_label else case
 
     def _description(self) -> str:
-        description = member(self.content, "testCase", "description") or self.content.get("description")
+        description = self.case.get("description") or self.content.get("description")
         return description if isinstance(description, str) else ""
 
     # -- records
 
     def scenario(self) -> ScenarioRecord:
-        category = member(self.metadata, "category")
-        class_id = member(self.metadata, "class") or ("" if self._categories() else category)
+        category = self.metadata.get("category")
+        class_id = self.metadata.get("class") or ("" if self._categories() else category)
         red_team = {name: self._meta_text(name) for name in ("pluginId", "strategyId", "severity")}
         red_team = {name: text for name, text in red_team.items() if text}
         return ScenarioRecord(
             key=self.scenario_key,
             title=self.cleaner.text(self._description()),
             class_id=as_id(class_id),
-            adversarial=member(self.metadata, "adversarial") in (True, "true") or bool(red_team),
+            adversarial=self.metadata.get("adversarial") in (True, "true") or bool(red_team),
             extras=red_team,
         )
 
     def attempt(self, ordinal: int) -> AttemptRecord:
-        usage = self.content.get("tokenUsage") or member(self.content, "response", "tokenUsage")
+        usage = _object(self.content.get("tokenUsage") or self.response.get("tokenUsage"))
         cost = self.content.get("cost")
         evaluation = self._evaluation()
         failed = evaluation.reason_code == "provider_error"
@@ -135,11 +116,11 @@ class Row:
             variant=self.variant,
             status=AttemptStatus.CRASHED if failed else AttemptStatus.COMPLETED,
             latency_ms=as_positive(self.content.get("latencyMs")),
-            cost_nano=as_nano_dollars(member(self.content, "response", "cost") if cost is None else cost),
-            tokens_input=as_count(member(usage, "prompt")),
-            tokens_output=as_count(member(usage, "completion")),
+            cost_nano=as_nano_dollars(self.response.get("cost") if cost is None else cost),
+            tokens_input=as_count(usage.get("prompt")),
+            tokens_output=as_count(usage.get("completion")),
             input=as_text(member(self.content, "prompt", "raw"), self.cleaner),
-            output=as_text(member(self.content, "response", "output"), self.cleaner),
+            output=as_text(self.response.get("output"), self.cleaner),
             error=as_text(self.content.get("error"), self.cleaner) if evaluation.outcome is Outcome.ERROR else "",
             steps=tuple(self._steps()),
             evaluations=(evaluation,),
@@ -148,7 +129,8 @@ class Row:
         )
 
     def _evaluation(self) -> EvaluationRecord:
-        reported, (outcome, code) = self._reported(), self._verdict()
+        reported = self._reported()
+        outcome, code = self._verdict(reported)
         scores = self.content.get("namedScores")
         return EvaluationRecord(
             indicator="row",
@@ -158,7 +140,7 @@ class Row:
             finding=Finding.UNCLASSIFIED if outcome is Outcome.FAIL else None,
             fault=Fault.GRADER if code in ("grader_error", "assertion_error") else Fault.UNKNOWN,
             reason_code=code,
-            reason=as_text(member(self.grading, "reason") or self.content.get("error"), self.cleaner),
+            reason=as_text(self.judged.get("reason") or self.content.get("error"), self.cleaner),
             score=as_number(self.content.get("score")),
             evidence={"named_scores": self.cleaner.value(scores)} if isinstance(scores, dict) and scores else None,
             reported_outcome=reported if reported is not outcome else None,
@@ -171,37 +153,35 @@ class Row:
         return EvaluatorRecord(
             name="promptfoo",
             version=digest[:16],
-            configuration_sha256=self.cleaner.digest(
-                {"assert": assertions, "threshold": member(self.content, "testCase", "threshold")}
-            ),
+            configuration_sha256=self.cleaner.digest({"assert": assertions, "threshold": self.case.get("threshold")}),
             per_case=True,
             deterministic=not any(kind.removeprefix("not-").startswith(MODEL_GRADED) for kind in _kinds(assertions)),
         )
 
     def _assertions(self) -> list[Any]:
-        assertions = member(self.content, "testCase", "assert")
+        assertions = self.case.get("assert")
         if isinstance(assertions, list):
             return assertions
         return [member(part, "assertion") for part in self.parts]
 
     def _categories(self) -> frozenset[Category] | None:
-        category = member(self.metadata, "category")
+        category = self.metadata.get("category")
         known = CATEGORIES.get(category) if isinstance(category, str) else None
         return frozenset({known}) if known else None
 
     def _component(self, part: dict[str, Any]) -> dict[str, Any]:
-        assertion = part.get("assertion")
+        assertion = _object(part.get("assertion"))
         component = {
             "pass": part.get("pass") is True,
             "score": as_number(part.get("score")),
             "reason": as_text(part.get("reason"), self.cleaner),
-            "type": as_id(member(assertion, "type")),
-            "metric": as_id(member(assertion, "metric")),
+            "type": as_id(assertion.get("type")),
+            "metric": as_id(assertion.get("metric")),
         }
         return component | ({"broken": code} if (code := _broken(part)) else {})
 
     def _steps(self) -> Iterator[StepRecord]:
-        calls = member(self.content, "response", "metadata", "toolCalls")
+        calls = member(self.response, "metadata", "toolCalls")
         for call in calls[:MAX_STEPS] if isinstance(calls, list) else ():
             tool = as_id(member(call, "name") or member(call, "function", "name") or member(call, "tool"))
             if not tool:
@@ -227,9 +207,8 @@ class Row:
         without_grading = failure != 1 and not self.grading and bool(self.content.get("error"))
         return Outcome.ERROR if failure == PROVIDER_FAILED or without_grading else Outcome.FAIL
 
-    def _verdict(self) -> tuple[Outcome, str]:
+    def _verdict(self, reported: Outcome | None) -> tuple[Outcome, str]:
         """Return our outcome with its reason code: stricter than the tool where nothing was judged."""
-        reported = self._reported()
         if reported is None:
             return Outcome.UNKNOWN, "no_verdict"
         if reported is Outcome.ERROR:
@@ -240,21 +219,25 @@ class Row:
             return Outcome.ERROR, "grader_error" if "grader_error" in broken else "assertion_error"
         if reported is Outcome.PASS and not self._is_judged():
             return Outcome.UNKNOWN, "no_assertions"
-        if reported is Outcome.PASS and member(self.grading, "pass") is False:
+        if reported is Outcome.PASS and self.judged.get("pass") is False:
             return Outcome.UNKNOWN, "contradiction"
         return reported, ""
 
     def _is_judged(self) -> bool:
-        if member(self.grading, "reason") == "No assertions":
+        if self.judged.get("reason") == "No assertions":
             return False
-        if isinstance(member(self.grading, "componentResults"), list):
+        if isinstance(self.judged.get("componentResults"), list):
             return bool(self.parts)
         return bool(self._assertions())
 
     # -- values
 
     def _meta_text(self, name: str) -> str:
-        return as_id(member(self.metadata, name))
+        return as_id(self.metadata.get(name))
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _leaves(grading: Any) -> Iterator[dict[str, Any]]:

@@ -171,29 +171,54 @@ def check_length(line: bytes, number: int, limits: Limits) -> None:
 
 def json_lines(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, Any]]:
     """Yield (number, value) of every line that is not blank; all of them together may be as large as a document."""
+    for number, line in document_lines(stream, limits):
+        yield number, load_json(line, line=number)
+
+
+def document_lines(stream: BinaryIO, limits: Limits) -> Iterator[tuple[int, bytes]]:
+    """Yield (number, line) as `lines_of` does, while all of them together are no larger than a document may be."""
     size = 0
     for number, line in lines_of(stream, limits):
         size += len(line)
         if size > limits.max_document_bytes:
             most = f"at most {limits.max_document_bytes} bytes (MAX_DOCUMENT_MB)"
             raise too_large("The file is too large.", expected=most)
-        yield number, load_json(line, line=number)
+        yield number, line
 
 
 def is_json_lines(stream: BinaryIO, limits: Limits) -> bool:
     """Whether the first line is a JSON value by itself, or should be one; the stream stays where it is."""
     start = stream.tell()
+    is_one_line = _is_one_line(stream)
+    stream.seek(start)
+    if is_one_line:
+        return False
     first = second = b"\n"
     while first.isspace():
         first = stream.readline(limits.max_document_bytes)
     while second.isspace():
         second = stream.readline(limits.max_document_bytes)
     stream.seek(start)
-    if not second:
-        return False
     # Inside one document a line that opens an object follows a comma, a colon or a bracket.
     is_broken = second.lstrip().startswith(b"{") and not first.rstrip().endswith((b",", b":", b"["))
     return is_broken or _is_json(first)
+
+
+def _is_one_line(stream: BinaryIO) -> bool:
+    """Whether all that follows stands in one line, which may be as long as a document; none of it is kept."""
+    is_begun = is_ended = False
+    while piece := stream.read(CHUNK):
+        if not is_begun:
+            piece = piece.lstrip()
+            is_begun = bool(piece)
+        if not is_ended:
+            end = piece.find(b"\n")
+            if end < 0:
+                continue
+            is_ended, piece = True, piece[end:]
+        if not piece.isspace():
+            return False
+    return True
 
 
 def _is_json(line: bytes) -> bool:
@@ -204,6 +229,20 @@ def _is_json(line: bytes) -> bool:
             load_json(line)
         except ImportRefused:
             return False
+    return True
+
+
+def is_utf8(content: bytes) -> bool:
+    """Whether the content is UTF-8 throughout; looked at in pieces, so that no second copy is made of it."""
+    if content.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), CHUNK):
+            decoder.decode(content[start : start + CHUNK])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
     return True
 
 

@@ -16,6 +16,8 @@ MAX_ID = 200
 MAX_URL = 2_000
 MAX_COUNT = 2**63 - 1  # what a database column holds
 MAX_MONEY = 10**9
+NO_IDS = (dict, list, bool)
+NUMBERS = (int, float, str)  # and texts that may say one
 EXACT_MONEY = 1_000_000  # below it a float times 10**9 keeps the digits of a billionth
 
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:)(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII)
@@ -81,9 +83,12 @@ def is_id(text: str) -> bool:
 
 def as_id(value: Any, *, limit: int = MAX_ID) -> str:
     """Make an id of what a tool wrote: one line, and where it is too long its end becomes a hash. '' for none."""
-    if value is None or isinstance(value, dict | list | bool):
+    if isinstance(value, str):
+        text = value
+    elif value is None or isinstance(value, NO_IDS):
         return ""
-    text = str(value)
+    else:
+        text = str(value)
     if len(text) <= limit and text.isprintable() and "  " not in text:  # nearly all of them
         return text.strip()
     text = storable(text)
@@ -115,7 +120,7 @@ def nano_dollars(dollars: float) -> int:
 
 def as_number(value: Any) -> float | None:
     """Read a finite number; None otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, NUMBERS):
         return None
     try:
         number = float(value)
