@@ -122,6 +122,20 @@ def test_comparison_asks_for_what_is_missing(sign_in: SignIn, alice: User, pair:
     assert "Choose the two runs" in content
 
 
+def test_chooser_tells_runs_of_one_version_apart(sign_in: SignIn, alice: User, agent: Agent) -> None:
+    made = {"started_at": "2026-11-02T09:14:03Z", "agent_version": "2.4.1"}
+    for number, (branch, commit) in enumerate([("main", "77d04aef1b2c3d"), ("fix-refunds", "0a1b2c3")]):
+        made_by_ci = document(f"eval-{number}", attempt("x"), branch=branch, commit=commit, **made)
+        import_document(agent, made_by_ci, alice)
+
+    options = re.findall(r"<option[^>]*>([^<]*)</option>", sign_in(alice).get(URL).content.decode())
+
+    assert set(options) - {"choose a run"} == {
+        "2 Nov 2026 09:14 · eval-0 · nightly · 2.4.1 · main 77d04aef1b",
+        "2 Nov 2026 09:14 · eval-1 · nightly · 2.4.1 · fix-refunds 0a1b2c3",
+    }
+
+
 def test_comparison_of_a_run_with_itself_asks_for_another(sign_in: SignIn, alice: User, pair: tuple[Run, Run]) -> None:
     assert "A and B are the same run" in _compared(sign_in(alice), pair[0], pair[0])
 
