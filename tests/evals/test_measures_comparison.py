@@ -183,6 +183,17 @@ def test_an_indicator_measured_otherwise_is_a_hard_difference():
     )
 
 
+def test_definitions_of_one_name_are_told_apart_by_their_digests():
+    a = facts_with(("Contains", "1a2b3c4d5e6f7a8b", "Contains"))
+    b = facts_with(("Contains", "9f8e7d6c5b4a3928", "Contains"))
+
+    assert compare(results(PASS), results(PASS), a, b).differences[0].sentence == (
+        "Contains is measured by other definitions: Contains (definition 1a2b3c4d5e6f) in A, "
+        "Contains (definition 9f8e7d6c5b4a) in B. Where evaluator and version are the same, "
+        "the configuration (or being deterministic) differs."
+    )
+
+
 def test_a_definition_more_of_the_same_indicator_is_a_note():
     a, b = facts_with(("row", "d1")), facts_with(("row", "d1"), ("row", "d2"))
 
