@@ -56,7 +56,9 @@ def get_attempt(run: Run, number: int) -> Attempt:
 
 def get_import(standing: Standing, import_id: uuid.UUID, agent: Agent | None = None) -> Import:
     """Uploaders follow what they sent, also if somebody else sent it before; the consultancy all of its client's."""
-    jobs = Import.objects.filter(client=standing.client).select_related("client", "agent", "run", "artifact")
+    jobs = Import.objects.filter(client=standing.client).select_related(
+        "client", "agent", "run", "artifact", "token", "user"
+    )
     if agent:
         jobs = jobs.filter(agent=agent)
     if isinstance(standing.by, Token):

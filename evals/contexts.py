@@ -43,16 +43,17 @@ from reliability.access import Standing
 BUCKETS_SHOWN = {
     Bucket.NEWLY_FAILING: ("Newly failing", "passed in A, fail in B"),
     Bucket.FIXED: ("Fixed", "failed in A, pass in B"),
-    Bucket.BECAME_UNKNOWN: ("Became unknown", "decided in A, undecided in B"),
+    Bucket.BECAME_UNKNOWN: ("Became unknown", "decided in A, UNKNOWN or ERROR in B"),
     Bucket.FLAKY: ("Flaky", "attempts of one run both passed and failed"),
     Bucket.STILL_FAILING: ("Still failing", "fail in both"),
-    Bucket.BECAME_KNOWN: ("Became known", "undecided in A, decided in B"),
-    Bucket.STILL_UNKNOWN: ("Still unknown", "undecided in both"),
+    Bucket.BECAME_KNOWN: ("Became known", "UNKNOWN or ERROR in A, decided in B"),
+    Bucket.STILL_UNKNOWN: ("Still unknown", "UNKNOWN or ERROR in both"),
     Bucket.ONLY_IN_A: ("Only in A", "B did not run them"),
     Bucket.ONLY_IN_B: ("Only in B", "A did not run them"),
     Bucket.STILL_PASSING: ("Still passing", "pass in both"),
 }
 OPEN_BUCKETS = (Bucket.NEWLY_FAILING, Bucket.FIXED, Bucket.BECAME_UNKNOWN, Bucket.FLAKY)
+UNDECIDED_BUCKETS = (Bucket.BECAME_UNKNOWN, Bucket.BECAME_KNOWN, Bucket.STILL_UNKNOWN)
 SHOWN_PER_BUCKET = 50
 
 
@@ -217,6 +218,11 @@ class BucketView:
     scenarios: tuple[ComparedScenario, ...]
 
     @property
+    def tally(self) -> str:
+        """The title within a line: "only in A"."""
+        return self.title[:1].lower() + self.title[1:]
+
+    @property
     def is_open(self) -> bool:
         return self.bucket in OPEN_BUCKETS
 
@@ -273,7 +279,19 @@ def _list_buckets(comparison: Comparison, whole: str) -> Iterable[BucketView]:
         scenarios = comparison.in_bucket(bucket)
         shown = scenarios if bucket.value == whole else scenarios[:SHOWN_PER_BUCKET]
         if scenarios or bucket in OPEN_BUCKETS:
+            if scenarios and bucket in UNDECIDED_BUCKETS:
+                meaning = f"{meaning}: {_say_undecided(comparison, bucket)}"
             yield BucketView(bucket, title, meaning, len(scenarios), shown)
+
+
+def _say_undecided(comparison: Comparison, bucket: Bucket) -> str:
+    """Return how many are UNKNOWN and how many ERROR on each side: "4 UNKNOWN and 16 ERROR in A, 20 UNKNOWN in B"."""
+    sides = []
+    for name, shown in zip("AB", comparison.split(bucket), strict=True):
+        counts = [f"{shown[word]:,} {word.upper()}" for word in ("unknown", "error") if shown[word]]
+        if counts:
+            sides.append(f"{' and '.join(counts)} in {name}")
+    return ", ".join(sides)
 
 
 def _chosen_run(standing: Standing, agent: Agent, run_id: str) -> Run | None:

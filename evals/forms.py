@@ -34,7 +34,7 @@ class UploadForm(forms.Form):
     """What a person says beside the file; a CI job says it in the query."""
 
     file = forms.FileField(
-        label="Artifact", help_text="A run/v1 document, a promptfoo .json or .jsonl, or a JUnit .xml; gzip is read too."
+        label="Artifact", help_text="A file in one of the formats under “What is read”; gzip is read too."
     )
     suite = forms.CharField(max_length=200, required=False, help_text="Left out: what the artifact says.")
     agent_version = forms.CharField(max_length=200, required=False)

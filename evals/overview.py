@@ -133,4 +133,4 @@ def _list_waiting(standing: Standing, agent: Agent) -> list[Import]:
     jobs = jobs.exclude(state=ImportState.DONE)
     if not standing.is_internal:
         jobs = jobs.filter(user=standing.user)
-    return list(jobs.select_related("artifact", "agent", "client")[:5])
+    return list(jobs.select_related("artifact", "agent", "client", "token", "user")[:5])

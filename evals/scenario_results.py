@@ -1,5 +1,6 @@
 """Scenarios of a run with what their attempts amount to, and two runs side by side."""
 
+from collections import Counter
 from typing import Any
 
 from django.db.models import Count, Max, Q, QuerySet
@@ -9,7 +10,7 @@ from evals.measures.comparison import VERDICT_WORDS, Bucket, Comparison, Scenari
 from evals.measures.outcomes import scenario_outcome
 from evals.models import Attempt, ClassResult, Evaluation, Run, RunScenario
 from evals.records import Outcome
-from evals.schemas import BucketOut, ComparisonOut, DifferingOut, ScenarioOut
+from evals.schemas import BucketOut, ComparisonOut, DifferingOut, ScenarioOut, SideOut
 
 PAGE_SIZE = 200
 OUTCOMES = {
@@ -38,6 +39,7 @@ def list_scenario_results(run: Run) -> list[ScenarioResult]:
             variant=row["variant"],
             outcome=scenario_outcome(passed=row["passed"], failed=row["failed"]),
             definitions=frozenset(definitions.get((row["scenario"], row["variant"]), ())),
+            errors=row["error"],
         )
         for row in _count_attempts(run)
     ]
@@ -121,6 +123,16 @@ def _facts_of(run: Run) -> RunFacts:
     )
 
 
+def _side_out(shown: Counter[str]) -> SideOut:
+    return SideOut(
+        passed=shown["pass"],
+        failed=shown["fail"],
+        flaky=shown["flaky"],
+        unknown=shown["unknown"],
+        error=shown["error"],
+    )
+
+
 def describe_comparison(a: Run, b: Run) -> ComparisonOut:
     found = compare(a, b)
     return ComparisonOut(
@@ -137,6 +149,8 @@ def describe_comparison(a: Run, b: Run) -> ComparisonOut:
             BucketOut(
                 bucket=bucket.value,
                 count=size,
+                a=_side_out(found.split(bucket)[0]),
+                b=_side_out(found.split(bucket)[1]),
                 scenarios=[s.latest.key for s in found.in_bucket(bucket)] if bucket is not Bucket.STILL_PASSING else [],
             )
             for bucket, size in found.counts.items()

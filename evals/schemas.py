@@ -212,11 +212,26 @@ class DifferingOut(Out):
     text: str
 
 
+class SideOut(Out):
+    """Scenarios of a bucket on one side by result; `error` are those that nothing decided and an ERROR ended."""
+
+    passed: int = msgspec.field(name="pass")
+    failed: int = msgspec.field(name="fail")
+    flaky: int
+    unknown: int
+    error: int
+
+
 class BucketOut(Out):
-    """Scenarios by what became of them; those that pass on both sides are counted, not listed."""
+    """Scenarios by what became of them; those that pass on both sides are counted, not listed.
+
+    In the names of the buckets, unknown means undecided: UNKNOWN or ERROR. `a` and `b` tell the two apart.
+    """
 
     bucket: str
     count: int
+    a: SideOut
+    b: SideOut
     scenarios: list[str]
 
 

@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass
 
 from django.db.models import Q
+from django.utils import timezone
 
 from evals.models import Agent, Attempt, ClassResult, Run
 from evals.taxonomies_store import taxonomy_of
@@ -76,16 +77,15 @@ def _find_runs(agent: Agent, query: str) -> list[Found]:
             | Q(suite__icontains=query)
             | Q(agent_version__icontains=query)
             | Q(commit__istartswith=query)
+            | Q(branch__icontains=query)
             | Q(model__icontains=query)
         )
-    return [
-        Found("Run", f"run:{run.pk}", str(run), f"{run.suite} {run.agent_version} · {_day(run)}".strip())
-        for run in runs[:MOST]
-    ]
+    return [Found("Run", f"run:{run.pk}", str(run), _known_by(run)) for run in runs[:MOST]]
 
 
-def _day(run: Run) -> str:
-    return f"{run.at.day} {run.at:%b %Y}"
+def _known_by(run: Run) -> str:
+    at = timezone.localtime(run.at)
+    return " · ".join(known for known in (run.known_by, f"{at.day} {at:%b %Y %H:%M}") if known)
 
 
 def _find_classes(agent: Agent, query: str) -> list[Found]:
@@ -97,8 +97,9 @@ def _find_classes(agent: Agent, query: str) -> list[Found]:
     named = [one for one in named if words in one[1].lower() or words in one[2].lower()]
     named.sort(key=lambda one: (-one[0].at.timestamp(), one[2]))
     return [
-        Found("Class", f"class:{run.pk}:{class_id}", title, f"{run} · {_day(run)}") for run, class_id, title in named
-    ][:MOST]
+        Found("Class", f"class:{run.pk}:{class_id}", title, f"{run} · {_known_by(run)}")
+        for run, class_id, title in named[:MOST]
+    ]
 
 
 def _find_attempts(agent: Agent, query: str) -> list[Found]:
@@ -112,7 +113,7 @@ def _find_attempts(agent: Agent, query: str) -> list[Found]:
             "Attempt",
             f"attempt:{attempt.run_id}:{attempt.number}",
             str(attempt.scenario or attempt),
-            f"{attempt.outcome} · {attempt.run}",
+            f"{attempt.outcome} · {attempt.run} · {_known_by(attempt.run)}",
         )
         for attempt in attempts[:MOST]
     ]

@@ -117,19 +117,30 @@ def _definitions(a: frozenset[DefinitionFacts], b: frozenset[DefinitionFacts]) -
 
 
 def _of_indicator(indicator: str, a: set[DefinitionFacts], b: set[DefinitionFacts]) -> Difference:
-    of_a, of_b = _labels(a - b), _labels(b - a)
+    alike = {d.label for d in a - b} & {d.label for d in b - a}
+    of_a, of_b = _labels(a - b, alike), _labels(b - a, alike)
     if not a or not b:
         only = "A" if a else "B"
         return Difference(f"indicator {indicator}", of_a, of_b, False, f"Only run {only} measures {indicator}.")
     shared = {d.digest for d in a} & {d.digest for d in b}
     manner = "partly by other definitions" if shared else "by other definitions"
     sentence = f"{indicator} is measured {manner}: {of_a or 'none of its own'} in A, {of_b or 'none of its own'} in B."
+    if alike:
+        sentence += " Where evaluator and version are the same, the configuration (or being deterministic) differs."
     return Difference(f"definition of {indicator}", of_a, of_b, not shared, sentence)
 
 
-def _labels(definitions: set[DefinitionFacts]) -> str:
-    labels = [definition.label or definition.digest[:12] for definition in sorted(definitions)]
+def _labels(definitions: set[DefinitionFacts], alike: set[str]) -> str:
+    """Name the definitions; those whose label says nothing, as the other run has it too, by their digest as well."""
+    labels = [_label(definition, with_digest=definition.label in alike) for definition in sorted(definitions)]
     return ", ".join(labels[:3]) + (f" and {len(labels) - 3} more" if len(labels) > 3 else "")
+
+
+def _label(definition: DefinitionFacts, *, with_digest: bool) -> str:
+    digest = definition.digest[:12]
+    if not definition.label:
+        return digest
+    return f"{definition.label} (definition {digest})" if with_digest else definition.label
 
 
 def _judged(scenarios: int, *, of: int) -> list[Difference]:

@@ -48,7 +48,10 @@ VERDICT_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """One scenario and variant of a run. `definitions` are digests; empty means that they are not given."""
+    """One scenario and variant of a run. `definitions` are digests; empty means that they are not given.
+
+    `errors` counts its attempts that ended in ERROR: a scenario that nothing decided is then no mere UNKNOWN.
+    """
 
     key: str
     outcome: ScenarioOutcome
@@ -56,6 +59,14 @@ class ScenarioResult:
     title: str = ""
     class_id: str = ""
     definitions: frozenset[str] = frozenset()
+    errors: int = 0
+
+    @property
+    def shown(self) -> str:
+        """Return pass, fail, flaky, unknown or error: ERROR where nothing decided it and an attempt ended in ERROR."""
+        if self.outcome is ScenarioOutcome.UNKNOWN and self.errors:
+            return "error"
+        return self.outcome.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +116,11 @@ class Comparison:
     def in_bucket(self, bucket: Bucket) -> tuple[ComparedScenario, ...]:
         return tuple(scenario for scenario in self.scenarios if scenario.bucket is bucket)
 
+    def split(self, bucket: Bucket) -> tuple[Counter[str], Counter[str]]:
+        """Return how often each result as shown occurs in the bucket, in A and in B."""
+        within = self.in_bucket(bucket)
+        return Counter(s.a.shown for s in within if s.a), Counter(s.b.shown for s in within if s.b)
+
 
 def compare_runs(
     a: Iterable[ScenarioResult],
@@ -143,9 +159,9 @@ def choose_bucket(a: ScenarioOutcome | None, b: ScenarioOutcome | None) -> Bucke
     """Put a scenario into exactly one bucket. The first that applies wins:
 
     1. missing on one side: only in A, only in B;
-    2. unknown in B: still unknown if it was unknown in A too, else became unknown;
+    2. undecided (UNKNOWN or ERROR) in B: still unknown if it was undecided in A too, else became unknown;
     3. flaky on either side: flaky, whatever the other side says;
-    4. unknown in A: became known;
+    4. undecided in A: became known;
     5. pass or fail on both sides: fixed, newly failing, still passing, still failing.
     """
     if a is None and b is None:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evals.models.agents import Agent
+from evals.parsers.values import is_http_url
 from reliability.models import Client, Token
 
 
@@ -103,6 +104,27 @@ class Import(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("import", args=[self.client.slug, self.agent.slug, self.id])
+
+    @property
+    def title(self) -> str:
+        """What the upload is called: its file's name, where it has one."""
+        named = self.artifact.file_name if self.artifact else ""
+        return named or ("API upload" if self.token_id else "File without a name")
+
+    @property
+    def known_by(self) -> str:
+        """What was said beside the bytes, as far as it was: "nightly · 2.4.1 · main 77d04ae"."""
+        source = f"{self._said('branch')} {self._said('commit')[:10]}".strip()
+        return " · ".join(known for known in (self._said("suite"), self._said("agent_version"), source) if known)
+
+    @property
+    def ci_url(self) -> str:
+        """The CI job that sent it, if its address may be a link."""
+        said = self._said("ci_url")
+        return said if is_http_url(said) else ""
+
+    def _said(self, name: str) -> str:
+        return str(self.options.get(name) or "")
 
     @property
     def is_finished(self) -> bool:

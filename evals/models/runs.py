@@ -135,6 +135,12 @@ class Run(CountedModel):
     def __str__(self) -> str:
         return self.label or f"run {str(self.id)[:8]}"
 
+    @property
+    def known_by(self) -> str:
+        """What tells it from its neighbours in a list, as far as it is known: "nightly · 2.4.1 · main 77d04ae"."""
+        source = f"{self.branch} {self.commit[:10]}".strip()
+        return " · ".join(known for known in (self.suite, self.agent_version, source) if known)
+
     def get_absolute_url(self) -> str:
         return reverse("run", args=[self.client.slug, self.agent.slug, self.id])
 

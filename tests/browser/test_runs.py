@@ -108,6 +108,26 @@ def test_classes_are_filtered_in_place(open_page: OpenPage, alice: User, runs: d
     expect(page.locator("h1")).to_have_text(re.compile("eval-"))
 
 
+def test_classes_of_a_narrow_page_say_all_four_outcomes(open_page: OpenPage, alice: User, runs: dict[str, Run]) -> None:
+    page = open_page(alice, runs["promptfoo"].get_absolute_url(), width=390)
+
+    for label in ("PASS", "FAIL", "UNKNOWN", "ERROR", "Reliability", "Execution"):
+        cell = page.locator(f'#classes tr.total [data-label="{label}"]')
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        assert label in cell.evaluate("(cell) => getComputedStyle(cell, '::before').content")
+
+
+def test_what_explains_a_fact_stands_on_its_own_line(open_page: OpenPage, alice: User, runs: dict[str, Run]) -> None:
+    page = open_page(alice, f"{runs['attacks'].get_absolute_url()}attempts/1/")
+
+    said = page.locator("dd", has_text="from the artifact").inner_text()
+
+    assert said.split("\n") == ["Goal hijack", "from the artifact"]
+
+
 def test_two_ticked_runs_are_compared_by_keyboard(open_page: OpenPage, alice: User, runs: dict[str, Run]) -> None:
     page = open_page(alice, f"{AGENT}runs/")
     for name in ("after", "before"):

@@ -79,6 +79,28 @@ def test_flaky_and_unknown_scenarios_leave_the_test_and_are_counted():
     assert comparison.counts[Bucket.ONLY_IN_B] == 1
 
 
+@pytest.mark.parametrize(
+    ("outcome", "errors", "shown"),
+    [
+        (UNKNOWN, 0, "unknown"),
+        (UNKNOWN, 1, "error"),
+        (PASS, 1, "pass"),
+        (FAIL, 2, "fail"),
+        (FLAKY, 1, "flaky"),
+    ],
+)
+def test_error_is_shown_only_where_nothing_decided(outcome, errors, shown):
+    assert ScenarioResult("case", outcome, errors=errors).shown == shown
+
+
+def test_error_and_unknown_share_a_bucket_and_stay_apart_in_it():
+    crashed, undecided = ScenarioResult("x", UNKNOWN, errors=3), ScenarioResult("y", UNKNOWN)
+
+    comparison = compare([crashed, undecided], [ScenarioResult("x", UNKNOWN), undecided])
+
+    assert comparison.split(Bucket.STILL_UNKNOWN) == ({"error": 1, "unknown": 1}, {"unknown": 2})
+
+
 def test_one_variant_on_each_side_pairs_whatever_its_name():
     comparison = compare(results(PASS, variant="model-a"), results(FAIL, variant="model-b"))
 
@@ -158,6 +180,17 @@ def test_an_indicator_measured_otherwise_is_a_hard_difference():
     assert not comparison.is_comparable
     assert (
         comparison.differences[0].sentence == "grounded is measured by other definitions: judge 1 in A, judge 2 in B."
+    )
+
+
+def test_definitions_of_one_name_are_told_apart_by_their_digests():
+    a = facts_with(("Contains", "1a2b3c4d5e6f7a8b", "Contains"))
+    b = facts_with(("Contains", "9f8e7d6c5b4a3928", "Contains"))
+
+    assert compare(results(PASS), results(PASS), a, b).differences[0].sentence == (
+        "Contains is measured by other definitions: Contains (definition 1a2b3c4d5e6f) in A, "
+        "Contains (definition 9f8e7d6c5b4a) in B. Where evaluator and version are the same, "
+        "the configuration (or being deterministic) differs."
     )
 
 

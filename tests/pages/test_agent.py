@@ -1,13 +1,15 @@
 """The agent's page and its settings."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client as Browser
 
-from evals.models import Agent
-from reliability.models import Client, User
+from evals.models import Agent, Import, ImportState
+from reliability.models import Client, Token, User
+from tests.conftest import Api
 from tests.run_documents import attempt, document, import_bytes, import_document
 
 URL = "/acme/support-agent/"
@@ -72,6 +74,38 @@ def test_agent_lists_refused_uploads_to_those_who_may_know(
     assert "broken.txt" in sign_in(alice).get(URL).content.decode()
     assert "broken.txt" not in sign_in(bob).get(URL).content.decode()
     assert "broken.txt" not in sign_in(carol).get(URL).content.decode()
+
+
+def test_refused_uploads_can_be_traced(
+    sign_in: SignIn, alice: User, carol: User, agent: Agent, api: Api, full_token: str
+) -> None:
+    said = "suite=nightly&branch=main&commit=77d04aef1b2c3d&ci_url=https%3A%2F%2Fci.example.org%2F7"
+    assert api.upload(b"not a run", full_token, query=said).status_code == 415
+    import_bytes(agent, b"no run either", carol, name="mine.txt", ci_url="ftp://ci.example.org/8")
+
+    told = sign_in(alice).get(URL).content.decode()
+
+    for words in ("API upload", "nightly · main 77d04aef1b", 'href="https://ci.example.org/7"', "mine.txt", "Carol"):
+        assert words in told
+    assert f"token “<bdi>{Token.objects.get().name}</bdi>”" in told
+    assert "ftp://" not in told
+    page = sign_in(alice).get(Import.objects.get(token__isnull=False).get_absolute_url()).content.decode()
+    for words in ("API upload", "nightly · main 77d04aef1b", 'href="https://ci.example.org/7"', "Sent by"):
+        assert words in page
+
+
+def test_uploads_of_others_stay_untold_to_client_members(
+    sign_in: SignIn, alice: User, carol: User, agent: Agent
+) -> None:
+    job = import_bytes(agent, json.dumps(document("a", attempt("x"))).encode(), alice)
+    Import.objects.filter(pk=job.pk).update(state=ImportState.RUNNING)
+    import_bytes(agent, json.dumps(document("a", attempt("x"))).encode(), carol)
+
+    page = sign_in(carol).get(job.get_absolute_url()).content.decode()
+
+    assert "run.json" in page
+    assert "Sent by" not in page
+    assert "Sent by" in sign_in(alice).get(job.get_absolute_url()).content.decode()
 
 
 def test_agent_is_created(sign_in: SignIn, alice: User, client_org: Client) -> None:

@@ -11,7 +11,7 @@ from evals import contexts
 from evals.models import Agent, Run
 from reliability.models import User
 from tests.conftest import Api
-from tests.run_documents import attempt, document, import_document
+from tests.run_documents import attempt, document, import_document, import_file
 
 URL = "/acme/support-agent/runs/compare/"
 SignIn = Callable[[User | None], Browser]
@@ -52,8 +52,8 @@ def test_comparison_begins_with_comparability_and_says_what_changed(
     assert words.index("The two runs can be compared") < words.index("difference shown")
     assert "Exact McNemar test over 9 scenarios, 8 of them changed: p = 0.07." in words
     assert "2 shared scenarios are outside the test" in words
-    for tally in ("7 newly failing", "1 fixed", "1 became unknown", "1 flaky", "1 only in b", "1 still passing"):
-        assert tally in words.lower()
+    for tally in ("7 newly failing", "1 fixed", "1 became unknown", "1 flaky", "1 only in B", "1 still passing"):
+        assert tally in words
 
 
 def test_comparison_prints_the_numbers_of_the_api(
@@ -68,6 +68,21 @@ def test_comparison_prints_the_numbers_of_the_api(
     for bucket in told["buckets"]:
         if bucket["count"]:
             assert f"{bucket['count']} {bucket['bucket'].replace('_', ' ')}" in words
+
+
+def test_comparison_keeps_error_and_unknown_apart(
+    sign_in: SignIn, alice: User, agent: Agent, api: Api, full_token: str
+) -> None:
+    a, b = (import_file(agent, "promptfoo/results.json", alice, agent_version=version) for version in ("1", "2"))
+
+    page = _compared(sign_in(alice), a, b, "&whole=still_unknown")
+    told = api.get(f"/runs/compare?a={a.pk}&b={b.pk}", full_token).json()
+
+    assert "UNKNOWN or ERROR in both: 4 UNKNOWN and 16 ERROR in A, 4 UNKNOWN and 16 ERROR in B" in _words(page)
+    (rows,) = re.findall(r'id="still_unknown".*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    assert (_words(rows).count("ERROR"), _words(rows).count("UNKNOWN")) == (32, 8)
+    (bucket,) = [bucket for bucket in told["buckets"] if bucket["bucket"] == "still_unknown"]
+    assert bucket["a"] == bucket["b"] == {"pass": 0, "fail": 0, "flaky": 0, "unknown": 4, "error": 16}
 
 
 def test_comparison_links_each_scenario_to_its_attempts(sign_in: SignIn, alice: User, pair: tuple[Run, Run]) -> None:
@@ -105,6 +120,20 @@ def test_comparison_asks_for_what_is_missing(sign_in: SignIn, alice: User, pair:
 
     assert f'<option value="{pair[1].pk}" selected>' in content
     assert "Choose the two runs" in content
+
+
+def test_chooser_tells_runs_of_one_version_apart(sign_in: SignIn, alice: User, agent: Agent) -> None:
+    made = {"started_at": "2026-11-02T09:14:03Z", "agent_version": "2.4.1"}
+    for number, (branch, commit) in enumerate([("main", "77d04aef1b2c3d"), ("fix-refunds", "0a1b2c3")]):
+        made_by_ci = document(f"eval-{number}", attempt("x"), branch=branch, commit=commit, **made)
+        import_document(agent, made_by_ci, alice)
+
+    options = re.findall(r"<option[^>]*>([^<]*)</option>", sign_in(alice).get(URL).content.decode())
+
+    assert set(options) - {"choose a run"} == {
+        "2 Nov 2026 09:14 · eval-0 · nightly · 2.4.1 · main 77d04aef1b",
+        "2 Nov 2026 09:14 · eval-1 · nightly · 2.4.1 · fix-refunds 0a1b2c3",
+    }
 
 
 def test_comparison_of_a_run_with_itself_asks_for_another(sign_in: SignIn, alice: User, pair: tuple[Run, Run]) -> None:

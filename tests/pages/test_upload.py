@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client as Browser
 
 from evals.models import Agent, Import, ImportState, Phase, Run
+from evals.parsers import FORMATS
 from reliability.models import User
 from tests.run_documents import attempt, document, import_bytes, import_document
 
@@ -115,6 +116,22 @@ def test_refused_import_names_each_problem_and_stops_polling(sign_in: SignIn, al
     assert "scripted" in content
     assert "hx-trigger" not in content.partition('<section id="import-status"')[2].partition("</section>")[0]
     assert "Upload again" in content
+
+
+def test_refused_import_shows_no_code(sign_in: SignIn, alice: User, agent: Agent) -> None:
+    job = import_bytes(agent, b'{"evalId": "eval-1", "config": {}}', alice)
+    Import.objects.filter(pk=job.pk).update(code="near_miss")
+
+    assert "near_miss" not in sign_in(alice).get(job.get_absolute_url()).content.decode()
+
+
+def test_upload_page_lists_its_formats_once(sign_in: SignIn, alice: User, agent: Agent) -> None:
+    content = sign_in(alice).get(URL).content.decode()
+
+    assert "A file in one of the formats under “What is read”" in content
+    assert content.partition('<dl class="read">')[2].partition("</dl>")[0].count("<dt>") == len(FORMATS)
+    assert "Our own format" in content
+    assert "harness" not in content
 
 
 def test_failed_import_says_what_happened(sign_in: SignIn, alice: User, agent: Agent) -> None:

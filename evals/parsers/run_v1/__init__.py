@@ -12,7 +12,7 @@ from evals.records import Record
 NAME = "run-v1"
 TITLE = "run/v1, JSON or NDJSON"
 VERSION = 1
-HINT = "What the snapshot harness writes, or any CI by hand."
+HINT = "Our own format, for what no tool below writes: a CI script writes it as the README (run/v1 by hand) shows."
 
 
 def sniff(head: Head) -> bool:
