@@ -134,25 +134,35 @@ def reserve_ids(model: type[models.Model], number: int) -> range:
     """
     if number == 0:
         return range(0)
-    table = model._meta.db_table
-    with transaction.atomic(), connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                """WITH locked AS MATERIALIZED (SELECT pg_advisory_xact_lock(%s)),
-                        sequence AS MATERIALIZED (SELECT pg_get_serial_sequence(%s, 'id')::regclass AS name FROM locked)
-                   SELECT setval(name, nextval(name) + %s) FROM sequence""",
-                [RESERVING, table, number - 1],
-            )
-        else:
-            # Where SQLite keeps the last key of each table with an AUTOINCREMENT; there is no row before the first.
-            cursor.execute(
-                """INSERT INTO sqlite_sequence (name, seq) SELECT %s, 0
-                   WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = %s)""",
-                [table, table],
-            )
-            cursor.execute("UPDATE sqlite_sequence SET seq = seq + %s WHERE name = %s RETURNING seq", [number, table])
-        last = cursor.fetchone()[0]
+    reserve = _reserve_in_postgres if connection.vendor == "postgresql" else _reserve_in_sqlite
+    last = reserve(model._meta.db_table, number)
     return range(last - number + 1, last + 1)
+
+
+def _reserve_in_postgres(table: str, number: int) -> int:
+    """Let the sequence jump and return its new value: one statement, so one round trip. Its commit need not wait for
+    the disk: the log is in order, so rows with these keys are never safe before the jump is."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """WITH locked AS MATERIALIZED (
+                        SELECT pg_advisory_xact_lock(%s), set_config('synchronous_commit', 'off', true)),
+                    sequence AS MATERIALIZED (SELECT pg_get_serial_sequence(%s, 'id')::regclass AS name FROM locked)
+               SELECT setval(name, nextval(name) + %s) FROM sequence""",
+            [RESERVING, table, number - 1],
+        )
+        return int(cursor.fetchone()[0])
+
+
+def _reserve_in_sqlite(table: str, number: int) -> int:
+    """Raise the last key, which SQLite keeps for each table with an AUTOINCREMENT; there is none before the first."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO sqlite_sequence (name, seq) SELECT %s, 0
+               WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = %s)""",
+            [table, table],
+        )
+        cursor.execute("UPDATE sqlite_sequence SET seq = seq + %s WHERE name = %s RETURNING seq", [number, table])
+        return int(cursor.fetchone()[0])
 
 
 class KeyPool:

@@ -205,8 +205,8 @@ def _make_run(job: Import, record: RunRecord, options: ImportOptions) -> Run:
     if started and started > timezone.now():
         notes.append("The start time lies in the future.")
     return Run(
-        client_id=job.client_id,
-        agent_id=job.agent_id,
+        client=job.client,
+        agent=job.agent,
         made_by=options.made_by,
         visibility=options.visibility,
         label=record.label[:200],
