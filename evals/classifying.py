@@ -13,11 +13,11 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from evals.aggregates import reclassify_aggregates
+from evals.categories import store_categories
 from evals.class_mapping import Classifier, ClassOrigin, Described, labels_of, parse_mapping
 from evals.class_results import TOTALS, count_class_results, count_totals
 from evals.classifiers import classifier_of, latest_mapping, mapping_of
-from evals.models import Agent, Attempt, ClassMapping, Evaluation, Intake, Run, RunScenario, Scenario
-from evals.rows import category_mask
+from evals.models import Agent, ClassMapping, Intake, Run, RunScenario, Scenario
 from evals.taxonomies_store import taxonomy_of
 from evals.taxonomy import UNCLASSIFIED
 from reliability.audit import record_change
@@ -116,14 +116,17 @@ def reclassify_runs(agent_id: uuid.UUID) -> int:
 
 @transaction.atomic
 def _reclassify_run(agent: Agent, run_id: uuid.UUID) -> None:
-    run = Run.objects.select_for_update().get(pk=run_id)
+    # A run that another worker counts is left to it: waiting would keep this one from everybody else's imports.
+    run = Run.objects.select_for_update(skip_locked=True).filter(pk=run_id).first()
+    if run is None:
+        return
     classifier = classifier_of(agent, run.suite)
     taxonomy = classifier.taxonomy
     other_taxonomy = run.taxonomy_version != taxonomy.name
     before = {"taxonomy_before": run.taxonomy_version, "mapping_before": run.mapping_version}
     changes = list(list_changes(run, classifier))
     _store_changes(changes)
-    recounted = _store_categories(run, None if other_taxonomy else {c.class_id for c in changes}, classifier)
+    recounted = store_categories(run, None if other_taxonomy else {c.class_id for c in changes}, taxonomy)
     of_counts = reclassify_aggregates(run, classifier)
     run.mapping_version, run.taxonomy_version = classifier.mapping.version, taxonomy.name
     if changes or recounted or of_counts:
@@ -165,17 +168,3 @@ def _store_changes(changes: Iterable[Change]) -> None:
     for (class_id, by), scenario_ids in by_target.items():
         for ids in batched(scenario_ids, MOST_AT_ONCE, strict=False):
             RunScenario.objects.filter(pk__in=ids).update(class_id=class_id, class_by=by)
-
-
-def _store_categories(run: Run, class_ids: set[str] | None, classifier: Classifier) -> int:
-    """Give evaluations that took their categories from their scenario's class those of these classes (None = all);
-    return how many have others now."""
-    if class_ids is None:
-        class_ids = set(RunScenario.objects.filter(run=run).order_by().values_list("class_id", flat=True).distinct())
-    changed = 0
-    for class_id in sorted(class_ids):
-        mask = category_mask(classifier.taxonomy, class_id)
-        attempts = Attempt.objects.filter(run=run, scenario__class_id=class_id).values("pk")
-        of_class = Evaluation.objects.filter(run=run, categories_from_artifact=False, attempt__in=attempts)
-        changed += of_class.exclude(categories=mask).update(categories=mask)
-    return changed

@@ -12,6 +12,7 @@ from django.db.models import Exists, F, Max, OuterRef
 from django.utils import timezone
 
 from evals.bulk import planned_without
+from evals.categories import store_categories
 from evals.class_results import COUNTED, TOTALS, count_class_results, count_totals
 from evals.discarding import discard_run
 from evals.errors import ImportRefused, Problem
@@ -30,9 +31,15 @@ from evals.models import (
 )
 from evals.parsers.values import MAX_COUNT
 from evals.records import Session
+from evals.taxonomies_store import taxonomy_of
 from reliability.audit import record_change
 
 OPEN_FOR = timedelta(hours=24)
+DESCRIBED_TWICE = "Parts describe a scenario differently; the first description holds."
+GUARDS_UNKNOWN = (
+    "A part names an adversarial scenario without the guarded tools that another part gives: whether a control held is "
+    "not judged in its attempts there."
+)
 NUMBERED_ANEW = "Parts used the same ordinals: those repeats were numbered anew, in their order."
 SAME_IN_ALL_PARTS = (
     "suite",
@@ -60,7 +67,21 @@ MERGED = (
     "reported_totals",
     "notes",
     "extras",
+    "taxonomy_version",
     *TOTALS,
+)
+DESCRIBED = (
+    "title",
+    "class_told",
+    "adversarial",
+    "twin_of",
+    "guards",
+    "controls",
+    "expects",
+    "source_kind",
+    "source_reference",
+    "source_date",
+    "extras",
 )
 CLOSING = ("intake", "shards_expected", "session", "session_reason")
 
@@ -133,7 +154,9 @@ def _taken(part: Run, shard: int | None, *, how: str = ", with other bytes") -> 
 
 
 def _is_here_already(whole: Run, artifact: Artifact, shard: int | None) -> bool:
-    here = RunArtifact.objects.filter(run=whole, shard=shard).select_related("artifact").first() if shard else None
+    if shard is None:  # the same bytes are the same part: so it may be sent again to say that it is the last
+        return RunArtifact.objects.filter(run=whole, artifact__sha256=artifact.sha256).exists()
+    here = RunArtifact.objects.filter(run=whole, shard=shard).select_related("artifact").first()
     if here is None:
         return False
     if here.artifact.sha256 == artifact.sha256:
@@ -203,6 +226,7 @@ def _move_rows(part: Run, whole: Run) -> None:
     last = Attempt.objects.filter(run=whole).aggregate(last=Max("number"))["last"] or 0
     known = RunScenario.objects.filter(run=whole)
     RunScenario.objects.filter(~Exists(known.filter(key=OuterRef("key"))), run=part).update(run=whole)
+    differed = _agree_on_scenarios(part, whole)
     _point_at_known_scenarios(part, whole)
     RunScenario.objects.filter(run=part).delete()
     Attempt.objects.filter(run=part).update(run=whole, number=F("number") + last)
@@ -211,10 +235,50 @@ def _move_rows(part: Run, whole: Run) -> None:
     for counted in ClassResult.objects.filter(run=part, aggregate=True):
         _add_aggregate(counted, whole)
     _number_repeats(whole)
+    if differed:
+        store_categories(whole, None, taxonomy_of(whole.client_id))
+    if (part.taxonomy_version, part.mapping_version) != (whole.taxonomy_version, whole.mapping_version):
+        whole.taxonomy_version = ""  # classes changed between two parts: the run is to be counted anew
+
+
+def _agree_on_scenarios(part: Run, whole: Run) -> bool:
+    """Make one description of what both parts name; return whether they did not say the same.
+
+    A part may name a scenario without a word on it; then the other one's description holds for both. Where both
+    describe it differently the first one holds, and the run says so.
+    """
+    bare = _description(RunScenario())
+    shared = RunScenario.objects.filter(run=part, key=OuterRef("key"))
+    known = {row.key: row for row in RunScenario.objects.filter(Exists(shared), run=whole)}
+    same = RunScenario.objects.filter(run=whole, key=OuterRef("key"))
+    described, differ = [], False
+    for row in RunScenario.objects.filter(Exists(same), run=part).iterator(chunk_size=2_000):
+        first = known[row.key]
+        if _description(first) == _description(row):
+            continue
+        differ = True
+        if row.guards != first.guards:
+            _add_note(whole, GUARDS_UNKNOWN)
+        if _description(first) == bare:
+            for name in (*DESCRIBED, "class_id", "class_by"):
+                setattr(first, name, getattr(row, name))
+            described.append(first)
+        elif _description(row) != bare:
+            _add_note(whole, DESCRIBED_TWICE)
+    RunScenario.objects.bulk_update(described, [*DESCRIBED, "class_id", "class_by"], batch_size=500)
+    return differ
+
+
+def _add_note(whole: Run, note: str) -> None:
+    whole.notes = list(dict.fromkeys([*whole.notes, note]))
+
+
+def _description(row: RunScenario) -> tuple[object, ...]:
+    return tuple(getattr(row, name) for name in DESCRIBED)
 
 
 def _point_at_known_scenarios(part: Run, whole: Run) -> None:
-    """What both describe is one scenario, as the first part has it."""
+    """What both name is one scenario."""
     part_id, whole_id = (Run._meta.pk.get_db_prep_value(run.pk, connection) for run in (part, whole))
     with planned_without("enable_nestloop"), connection.cursor() as cursor:
         cursor.execute(
@@ -254,7 +318,7 @@ def _number_repeats(whole: Run) -> None:
             [whole_id, whole_id],
         )
         if cursor.rowcount:
-            whole.notes = list(dict.fromkeys([*whole.notes, NUMBERED_ANEW]))
+            _add_note(whole, NUMBERED_ANEW)
 
 
 def _close(whole: Run) -> None:

@@ -19,6 +19,9 @@ MAX_BYTES = 500_000
 MAX_ALIASES = 20  # enough for a person, too few to unfold into millions of values
 MAX_DEPTH = 30
 MAX_PROBLEMS = 50
+MAX_DIGITS = 15  # of a whole number: exact in every reader of JSON
+# What an escape may smuggle in: controls but tab and line feed, lone surrogates, what is no character.
+UNSTORABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 TAG = "tag:yaml.org,2002:"
 # What a plain scalar may mean beside text. YAML 1.1 would also read `no` as false and 1:30 as 90.
 SCALARS = {
@@ -51,7 +54,12 @@ class _StrictLoader(yaml.SafeLoader):
     depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # missing in types-PyYAML
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # missing in types-PyYAML
+        mark = event.start_mark
+        if getattr(event, "tag", None):
+            raise yaml.MarkedYAMLError(problem=f"tags such as {event.tag!r} are not read", problem_mark=mark)
+        if isinstance(event, yaml.ScalarEvent) and UNSTORABLE.search(event.value):
+            raise yaml.MarkedYAMLError(problem="a text holds a control character or half a one", problem_mark=mark)
         self.aliases += self.check_event(yaml.AliasEvent)
         self.depth += 1
         if self.aliases > MAX_ALIASES:
@@ -75,6 +83,11 @@ class _StrictLoader(yaml.SafeLoader):
     def construct_sequence(self, node: yaml.SequenceNode, deep: bool = True) -> list[Any]:
         return [self.construct_object(value, deep=deep) for value in node.value]
 
+    def construct_whole(self, node: yaml.ScalarNode) -> int:
+        if len(node.value) > MAX_DIGITS:
+            raise yaml.MarkedYAMLError(problem="the number is too large", problem_mark=node.start_mark)
+        return int(node.value)
+
     def construct_number(self, node: yaml.ScalarNode) -> float:
         number = float(node.value)
         if not math.isfinite(number):
@@ -89,8 +102,9 @@ _StrictLoader.yaml_constructors = {
     TAG + "map": _StrictLoader.construct_mapping,
     TAG + "seq": _StrictLoader.construct_sequence,
     TAG + "float": _StrictLoader.construct_number,
-    **{TAG + name: yaml.SafeLoader.yaml_constructors[TAG + name] for name in ("str", "null", "bool", "int")},
-    None: yaml.SafeLoader.yaml_constructors[None],  # any other tag: refused
+    TAG + "int": _StrictLoader.construct_whole,
+    **{TAG + name: yaml.SafeLoader.yaml_constructors[TAG + name] for name in ("str", "null", "bool")},
+    None: yaml.SafeLoader.yaml_constructors[None],  # anything else: refused
 }
 
 

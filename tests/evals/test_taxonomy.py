@@ -105,8 +105,17 @@ def test_a_source_needs_a_declared_framework():
         ("", "the file is empty"),
         ("- a\n- b\n", "is not of type 'object'"),
         ("a: 1\na: 2\n", "line 2: the key 'a' occurs twice"),
-        ("a: !!python/object:os.system {}\n", "line 1: could not determine a constructor for the tag"),
-        ("a: !!timestamp 2026-01-01\n", "line 1: could not determine a constructor for the tag"),
+        (
+            "a: !!python/object:os.system {}\n",
+            "line 1: tags such as 'tag:yaml.org,2002:python/object:os.system' are not read",
+        ),
+        ("a: !!timestamp 2026-01-01\n", "line 1: tags such as 'tag:yaml.org,2002:timestamp' are not read"),
+        ("a: !!int abc\n", "line 1: tags such as 'tag:yaml.org,2002:int' are not read"),
+        ("a: !!map [a]\n", "line 1: tags such as"),
+        ("a: " + "9" * 5_000 + "\n", "line 1: the number is too large"),
+        ('a: 1\nb: "T\\ud800"\n', "line 2: a text holds a control character"),
+        ('a: "T\\0"\n', "line 1: a text holds a control character"),
+        ('"\\ud800": 1\n', "line 1: a text holds a control character"),
         ("? [a]\n: b\n", "line 1: a key must be text"),
         ("a: [1\n", "line 2: expected ',' or ']'"),
         ("a: &x [*x]\n", "line 1: found unconstructable recursive node"),
@@ -156,3 +165,12 @@ def test_each_shipped_indicator_says_what_it_does_not_establish():
     assert len({indicator.name for indicator in SHIPPED}) == len(SHIPPED)
     assert all(indicator.kind and indicator.does_not_establish.endswith(".") for indicator in SHIPPED)
     assert "may simply not have tried" in find_shipped("never_called(pay)").does_not_establish
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("id: ours", 'id: "ours\\n"'), ('version: "2"', 'version: "1\\n2"'), ('version: "2"', 'version: " "')],
+)
+def test_a_name_is_on_one_line_and_seen(old, new):
+    assert old in MINIMAL
+    assert "does not match" in refusal(MINIMAL.replace(old, new))[0]

@@ -1,5 +1,8 @@
 """The rules of run/v1 between members and between parts: what must be declared, unique, or only goes together."""
 
+import json
+from typing import Any
+
 import msgspec
 
 from evals.parsers.run_v1 import wire
@@ -109,7 +112,7 @@ class Ledger:
             self.problems.add(
                 f"{base}/evaluations/{index}/finding", "Only a FAIL has a finding.", "no finding with another outcome"
             )
-        if evaluation.evidence is not None and len(msgspec.json.encode(evaluation.evidence)) > wire.MAX_EVIDENCE_BYTES:
+        if evaluation.evidence is not None and _size_of(evaluation.evidence) > wire.MAX_EVIDENCE_BYTES:
             self.problems.add(f"{base}/evaluations/{index}/evidence", "The evidence is too large.", EVIDENCE)
 
     def _take_ordinal(self, attempt: wire.Attempt, base: str) -> None:
@@ -130,3 +133,11 @@ class Ledger:
             )
         else:
             self._later[place].add(ordinal)
+
+
+def _size_of(value: Any) -> int:
+    """Return the bytes of a value as JSON, also where it holds half a character, which is replaced later."""
+    try:
+        return len(msgspec.json.encode(value))
+    except (ValueError, OverflowError):
+        return len(json.dumps(value))
