@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import Problem
 from .records import Category
-from .strict_yaml import DocumentRefused, content_sha256, load_document
+from .strict_yaml import MAX_PROBLEMS, DocumentRefused, content_sha256, line_at, load_document
 
 FOLDER = Path(__file__).parent / "taxonomies"
 SHIPPED = FOLDER / "default-1.yaml"
@@ -74,7 +74,7 @@ class Taxonomy:
 def parse_taxonomy(content: bytes) -> Taxonomy:
     """Return the taxonomy that a YAML file holds. Raises DocumentRefused, which names every fault."""
     document = load_document(content, taxonomy_schema())
-    problems = _problems_of(document)
+    problems = _problems_of(document, content)
     if problems:
         raise DocumentRefused(problems)
     frameworks = document.get("frameworks", {})
@@ -113,19 +113,22 @@ def _failure_class(row: dict[str, Any], frameworks: dict[str, Any]) -> FailureCl
     )
 
 
-def _problems_of(document: dict[str, Any]) -> list[Problem]:
+def _problems_of(document: dict[str, Any], content: bytes) -> list[Problem]:
     """Return what the schema cannot see: ids that repeat or are reserved, sources of frameworks never declared."""
     frameworks = document.get("frameworks", {})
     uses = Counter(row["id"] for row in document["classes"])
-    problems = []
+    found: list[tuple[str, list[str | int]]] = []
     for place, row in enumerate(document["classes"]):
-        pointer = f"/classes/{place}"
+        path: list[str | int] = ["classes", place]
         if uses[row["id"]] > 1:
-            problems.append(Problem(f"the class {row['id']!r} occurs {uses[row['id']]} times", f"{pointer}/id"))
+            found.append((f"the class {row['id']!r} occurs {uses[row['id']]} times", [*path, "id"]))
         if row["id"] == UNCLASSIFIED:
-            problems.append(Problem(f"{UNCLASSIFIED!r} is kept for scenarios without a class", f"{pointer}/id"))
+            found.append((f"{UNCLASSIFIED!r} is kept for scenarios without a class", [*path, "id"]))
         for number, source in enumerate(row.get("sources", [])):
             if source["framework"] not in frameworks:
                 message = f"the framework {source['framework']!r} is not declared under frameworks"
-                problems.append(Problem(message, f"{pointer}/sources/{number}/framework"))
-    return problems
+                found.append((message, [*path, "sources", number, "framework"]))
+    return [
+        Problem(message, "".join(f"/{step}" for step in path), line_at(content, path))
+        for message, path in found[:MAX_PROBLEMS]
+    ]

@@ -90,6 +90,10 @@ def _gunzipped(stream: BinaryIO, limits: Limits) -> BinaryIO:
         target.close()
         raise
     target.seek(0)
+    if target.read(2) == b"\x1f\x8b":
+        target.close()
+        raise unreadable("The gzip file holds another gzip file: pack it once.", code="bad_gzip")
+    target.seek(0)
     return target
 
 

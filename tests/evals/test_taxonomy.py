@@ -86,8 +86,8 @@ def test_a_repeated_class_is_refused():
     row = "  - {id: late_answer, title: Again, category: cost, summary: Again.}\n"
 
     assert refusal(MINIMAL + row) == [
-        "/classes/0/id: the class 'late_answer' occurs 2 times",
-        "/classes/1/id: the class 'late_answer' occurs 2 times",
+        "line 8, /classes/0/id: the class 'late_answer' occurs 2 times",
+        "line 13, /classes/1/id: the class 'late_answer' occurs 2 times",
     ]
 
 
