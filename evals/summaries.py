@@ -69,7 +69,9 @@ def log_lines(answer: ImportOut, *, is_new: bool = True) -> Iterator[str]:
 
 
 def _class_line(line: dict[str, Any]) -> str:
-    return f"{line['title']}, {line['indicator']}: {_count_words(line['counts'])}"
+    categories = ", ".join(line["categories"]) or "no category"
+    name = f"{line['title']} ({categories}), {line['indicator']} by {line['evaluator'] or 'an unnamed evaluator'}"
+    return f"{name}: {_count_words(line['counts'])}"
 
 
 def _difference(found: dict[str, Any]) -> str:

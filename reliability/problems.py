@@ -51,7 +51,9 @@ def _lines(body: dict[str, Any]) -> Iterator[str]:
     for error in body["errors"]:
         line = f"line {error['line']}" if error.get("line") else ""
         place = ", ".join(filter(None, [line, str(error.get("pointer") or "")]))
-        expected = f"; expected {error['expected']}" if error.get("expected") else ""
-        yield f"  {place + ': ' if place else ''}{error['message']}{expected}"
+        said = "" if error["message"] == body["detail"] else error["message"].rstrip(".")
+        expected = f"expected {error['expected']}" if error.get("expected") else ""
+        if words := "; ".join(filter(None, [said, expected])):
+            yield f"  {place + ': ' if place else ''}{words}"
     if body.get("import"):
         yield f"Import: {body['import']}"
