@@ -22,6 +22,7 @@ from evals.parsers.junit_records import (
     scenario_keys,
     scenario_record,
 )
+from evals.parsers.junit_words import IGNORED_CASE, UNJUDGED, Told, element_name, read_words
 from evals.parsers.reading import Cleaner, Limits, head_of, read_capped, too_deep, too_large, unreadable
 from evals.parsers.values import as_id, as_positive
 from evals.records import EndRecord, EvaluatorRecord, Record
@@ -35,10 +36,6 @@ EVIDENCE_TEXT = 4_000  # characters of each text kept as evidence
 EVIDENCE_TEXTS = 5  # of each kind
 MAX_SUITES = 100_000
 MAX_PROPERTIES = 200  # of a run, and of a test
-# What an element without children may say of itself in its attribute: googletest, behave and others.
-NOT_RUN = {"notrun", "disabled", "skipped", "ignored", "untested", "undefined", "pending", "inconclusive"}
-FAILED = {"failed", "failure", "fail"}
-BROKEN = {"error", "errored", "broken"}
 # What Surefire and the plug-ins that repeat tests write of an earlier try; of each try its text is kept.
 TRIES = {"flakyFailure", "flakyError", "rerunFailure", "rerunError", "rerun"}
 OF_SUITE = "(the suite itself)"
@@ -96,7 +93,10 @@ class _Reading:
             raise unreadable("The XML names an encoding that can't be read.", code="bad_encoding") from error
 
     def _start(self, element: Element, path: list[Element]) -> None:
-        element.tag = element.tag.rpartition("}")[2]  # some tools declare a namespace
+        element.tag = element_name(element.tag)
+        if element.tag == IGNORED_CASE:
+            element.tag = "testcase"
+            element.set("result", "ignored")
         path.append(element)
         if len(path) == 1:
             self.report.root = dict(element.attrib)
@@ -179,6 +179,7 @@ def _merge(case: Case, element: Element, cleaner: Cleaner) -> None:
     seconds = _seconds(element.get("time"))
     if seconds is not None:
         case.seconds = as_positive((case.seconds or 0) + seconds)  # which may be beyond all floats
+    before = (case.failures, case.errors, case.skips)
     for part in element.iter():
         message = cleaner.text(part.get("message") or (part.text or "").strip())
         if part.tag == "failure":
@@ -187,16 +188,21 @@ def _merge(case: Case, element: Element, cleaner: Cleaner) -> None:
             case.errors += (message,)
         elif part.tag == "skipped":
             case.skips += ((_skip_code(part.get("type", "")), message),)
+        elif (unjudged := UNJUDGED.get(part.tag.lower())) and part is not element:
+            case.skips += ((unjudged, message),)
         elif part.tag in TRIES:
             case.repeats += 1
             _keep_text(case, "failed_try", cleaner.text(f"{part.get('message') or ''}\n{part.text or ''}".strip()))
         elif part.tag == "property":
             case.properties = case.properties or {}
             _keep_property(case.properties, part, cleaner)
-        if part.tag in ("failure", "error", "skipped", "system-out", "system-err") and (part.text or "").strip():
+        if (
+            part.tag in ("failure", "error", "skipped", "warning", "system-out", "system-err")
+            and (part.text or "").strip()
+        ):
             _keep_text(case, part.tag.replace("-", "_"), cleaner.text(part.text or ""))
-    if not (case.failures or case.errors or case.skips):
-        _read_status(case, cleaner.text(element.get("status", "")))
+    if (case.failures, case.errors, case.skips) == before:
+        _read_status(case, element, cleaner)
 
 
 def _keep_text(case: Case, kind: str, text: str) -> None:
@@ -206,14 +212,16 @@ def _keep_text(case: Case, kind: str, text: str) -> None:
         texts.append(_shortened(text))
 
 
-def _read_status(case: Case, status: str) -> None:
-    """Without a failure, an error or a skip a test has passed, unless its status says otherwise."""
-    if status.lower() in NOT_RUN:
-        case.skips = (("not_run", status),)
-    elif status.lower() in FAILED:
-        case.failures = (f"status “{status}”",)
-    elif status.lower() in BROKEN:
-        case.errors = (f"status “{status}”",)
+def _read_status(case: Case, element: Element, cleaner: Cleaner) -> None:
+    """Without a failure, an error or a skip a test has passed, unless its status or result says otherwise."""
+    told, code, words = read_words(element.attrib)
+    reason = cleaner.text(words)
+    if told is Told.FAILED:
+        case.failures += (reason,)
+    elif told is Told.BROKEN:
+        case.errors += (reason,)
+    elif told is Told.UNJUDGED:
+        case.skips += ((code, reason),)
 
 
 def _skip_code(kind: str) -> str:

@@ -182,6 +182,68 @@ def test_a_status_without_children_is_heard(status, outcome):
     assert evaluation.outcome is outcome
 
 
+@pytest.mark.parametrize(
+    ("attributes", "outcome", "code"),
+    [
+        ('status="run" result="completed"', P, ""),
+        ('status="Successful"', P, ""),
+        ('status=""', P, ""),
+        ('status="run" result="skipped"', U, "skipped"),
+        ('status="notrun" result="suppressed"', U, "not_run"),
+        ('status="not run"', U, "not_run"),
+        ('result="skipped" status="passed"', U, "skipped"),
+        ('status="timedout"', E, "error"),
+        ('result="timed-out"', E, "error"),
+        ('status="aborted"', E, "error"),
+        ('status="cancelled"', U, "cancelled"),
+        ('status="unknown"', U, "no_verdict"),
+        ('result="failed"', F, ""),
+        ('status="run" result="Failure"', F, ""),
+        ('status="skipped" result="failed"', F, ""),
+        ('status="wibble"', U, "status_not_understood"),
+        ('status="run" result="flaky"', U, "status_not_understood"),
+        ('status="wibble" result="skipped"', U, "skipped"),
+    ],
+)
+def test_only_words_that_are_known_as_good_pass(attributes, outcome, code):
+    (evaluation,) = only(suite(case(attributes=attributes))).evaluations
+    assert (evaluation.outcome, evaluation.reason_code) == (outcome, code)
+
+
+def test_a_status_is_heard_though_another_element_of_the_test_says_more():
+    (evaluation,) = only(suite(case("<skipped/>"), case(attributes='status="failed"'))).evaluations
+    assert evaluation.outcome is F
+
+
+def test_a_word_that_is_not_understood_is_named():
+    (evaluation,) = only(suite(case(attributes='status="run" result="wibble"'))).evaluations
+    assert evaluation.reason == "result “wibble”"
+
+
+@pytest.mark.parametrize(
+    ("inner", "outcome", "code"),
+    [
+        ("<warning>No tests found in class</warning>", U, "warning"),
+        ("<Failure>f</Failure>", F, ""),
+        ("<ERROR>e</ERROR>", E, "error"),
+        ("<Skipped/>", U, "skipped"),
+        ("<ignored/>", U, "skipped"),
+        ("<System-Out>text</System-Out>", P, ""),
+        ('<warning>w</warning><failure message="f"/>', F, ""),
+    ],
+)
+def test_children_of_other_tools_and_in_other_letters(inner, outcome, code):
+    (evaluation,) = only(suite(case(inner))).evaluations
+    assert (evaluation.outcome, evaluation.reason_code) == (outcome, code)
+
+
+def test_an_ignored_test_of_old_gradle_is_unknown():
+    records = read(suite(case(), '<ignored-testcase classname="c" name="u"/>'))
+    assert [a.scenario for a in attempts(records)] == ["s::c::t", "s::c::u"]
+    (evaluation,) = attempts(records)[1].evaluations
+    assert (evaluation.outcome, evaluation.reason_code) == (U, "skipped")
+
+
 def test_repeats_that_are_merged_are_told():
     records = read(suite(case(), case(), case(name="other"), case()))
     assert len(attempts(records)) == 2
