@@ -63,6 +63,8 @@ REASON_SENTENCES = {
     "contradiction": "The tool contradicts itself: what it recorded says both that this passed and that it did not.",
     "no_output": "There was no output to judge.",
     "no_score": "The detector gave no score.",
+    "no_threshold": "There is a score, and nothing says from where on it passes.",
+    "score_below_threshold": "The tool lists this as a hit, and its score is below the threshold of the scan.",
     "not_judged": "Nothing judged this, or what should have judged gave no verdict.",
     "provider_error": "The model or agent could not be called.",
     "no_verdict": "The tool recorded no verdict.",
