@@ -5,12 +5,15 @@ In garak a score of 1 is bad: at or above the threshold an output is a hit, here
 
 import hashlib
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, BinaryIO
+
+from msgspec.structs import replace
 
 from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import Ordinals, Tally, counted
 from evals.parsers.checked import Place, list_in, object_at
+from evals.parsers.garak_repeats import rivals_in
 from evals.parsers.garak_values import is_absent, prompt_of, score_of, target_name, text_of
 from evals.parsers.head import Head
 from evals.parsers.reading import Cleaner, Limits, lines_of, load_json
@@ -50,6 +53,7 @@ def sniff(head: Head) -> bool:
 
 def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
     scan = Scan(limits)
+    scan.rivals = rivals_in(stream, limits)
     for number, line in lines_of(stream, limits):
         place = Place(line=number)
         yield from scan.entry(object_at(load_json(line, line=number), place), place, stream.tell() - len(line))
@@ -72,6 +76,8 @@ class Scan:
         self.judged: set[str] = set()
         self.open: dict[str, tuple[int | None, int]] = {}
         self.judged_again = 0
+        self.rivals: dict[str, list[dict[str, Any]]] = {}  # by uuid: the scores of lines that differ
+        self.contradicted = 0  # evaluations
         self.short_of_scores = 0
         self.totals: Counter[str] = Counter()
         self.end: dict[str, Any] | None = None
@@ -176,10 +182,15 @@ class Scan:
         outputs = list_in(content, "outputs", place)
         number = max(len(outputs), *map(len, scores.values())) if scores else len(outputs)
         self.short_of_scores += any(len(values) < number for values in scores.values())
+        rivals = self.rivals.get(as_id(content.get("uuid")), ())
+        scores |= {name: [] for other in rivals for name in other if name not in scores}
         key = yield from self._scenario(content)
         for index in range(max(number, 1)):
             output = outputs[index] if index < len(outputs) else None
             judged = [self._judge(name, values[index : index + 1], output) for name, values in scores.items()]
+            if rivals:
+                named = zip(judged, scores, strict=True)
+                judged = [self._against(each, name, index, output, rivals) for each, name in named]
             found = self.tally.evaluations(judged or [self._not_judged()])
             yield self._record(key, content, place, output, found)
 
@@ -229,6 +240,18 @@ class Scan:
             reported_outcome=reported if reported is not outcome else None,
         )
 
+    def _against(
+        self, ours: EvaluationRecord, detector: str, index: int, output: Any, rivals: Sequence[dict[str, Any]]
+    ) -> EvaluationRecord:
+        """Take no verdict where another line of the same attempt gives another one."""
+        for scores in rivals:
+            values = scores.get(detector)
+            told = values[index : index + 1] if isinstance(values, list) else []
+            if self._judge(detector, told, output).outcome is not ours.outcome:
+                self.contradicted += 1
+                return replace(ours, outcome=Outcome.UNKNOWN, reason_code="contradiction", finding=None, score=None)
+        return ours
+
     def _not_judged(self) -> EvaluationRecord:
         return EvaluationRecord(
             indicator=NOT_JUDGED,
@@ -243,22 +266,20 @@ class Scan:
         self.hits += 1
         if not self.told_run:
             kind, _, name = as_id(content.get("generator")).partition(" ")
-            self.setup = {"plugins.target_type": kind, "plugins.target_name": name}
+            self.setup = self.setup | {"plugins.target_type": kind, "plugins.target_name": name}
             self.start = {"run": content.get("run_id")}
             yield from self._run()
         self._check_run(content.get("run_id"), place)
         key = yield from self._scenario(content)
         output = content.get("output")
-        is_none = is_absent(output)
-        hit = EvaluationRecord(
-            indicator=as_id(content.get("detector")) or "unnamed detector",
-            outcome=Outcome.UNKNOWN if is_none else Outcome.FAIL,
-            evaluator=self._evaluator(self.threshold),
-            finding=None if is_none else Finding.UNCLASSIFIED,
-            reason_code="no_output" if is_none else "",
-            score=score_of(content.get("score")),
-            reported_outcome=Outcome.FAIL if is_none else None,
-        )
+        hit = self._judge(as_id(content.get("detector")), [content.get("score")], output)
+        if hit.outcome is Outcome.PASS and as_number(self.setup.get("run.eval_threshold")) is None:
+            # The scan's own threshold was lower than the default: garak would not list it otherwise.
+            hit = replace(hit, outcome=Outcome.UNKNOWN, reason_code="no_threshold")
+        elif hit.outcome is Outcome.PASS:
+            hit = replace(hit, reason_code="score_below_threshold")
+        if hit.outcome is not Outcome.FAIL:
+            hit = replace(hit, reported_outcome=Outcome.FAIL)
         yield self._record(key, content, place, output, self.tally.evaluations([hit]))
 
     # -- the end
@@ -312,6 +333,11 @@ class Scan:
             yield f"{counted(len(self.open), 'attempt')} written but never judged: UNKNOWN."
         if self.judged_again:
             yield f"{counted(self.judged_again, 'line')} of attempts that were judged before not counted again."
+        if self.rivals:
+            yield (
+                f"{counted(len(self.rivals), 'attempt')} judged by lines whose scores differ: "
+                f"{counted(self.contradicted, 'evaluation')} UNKNOWN (contradiction)."
+            )
         if self.short_of_scores:
             yield (
                 f"{counted(self.short_of_scores, 'attempt')} with fewer scores of a detector than outputs: the first "

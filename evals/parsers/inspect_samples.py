@@ -98,7 +98,7 @@ class SampleReader:
             scenario=key,
             ordinal=ordinal,
             variant=self.model,
-            status=AttemptStatus.CRASHED if s.get("error") else AttemptStatus.COMPLETED,
+            status=AttemptStatus.CRASHED if _has_error(s) else AttemptStatus.COMPLETED,
             started_at=parse_loose_time(s.get("started_at"))[0],
             latency_ms=as_milliseconds(s.get("total_time")),
             tokens_input=_sum(usage, "input_tokens"),
@@ -157,7 +157,7 @@ class SampleReader:
 
     def _unjudged(self, s: dict[str, Any], categories: Any) -> EvaluationRecord:
         message = _error_message(s)
-        if s.get("error"):
+        if _has_error(s):
             outcome, code = Outcome.ERROR, "cancelled" if message == CANCELLED else "sample_error"
         else:
             outcome, code = Outcome.UNKNOWN, "not_scored"
@@ -215,6 +215,11 @@ def _scorer_options(evaluation: dict[str, Any], params: dict[str, Any]) -> dict[
         found[f"{name}{seen[name] or ''}"] = member(scorer, "options")
         seen[name] += 1
     return params | {name: options for name, options in found.items() if options is not None or name not in params}
+
+
+def _has_error(s: dict[str, Any]) -> bool:
+    """Whether a sample broke; an error object that says nothing is an error, too."""
+    return s.get("error") not in (None, False, "")
 
 
 def _error_message(s: dict[str, Any]) -> str:

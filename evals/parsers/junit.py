@@ -13,6 +13,7 @@ from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import counted
 from evals.parsers.head import Head
 from evals.parsers.junit_records import (
+    OF_SUITE,
     Case,
     Report,
     Suite,
@@ -22,6 +23,7 @@ from evals.parsers.junit_records import (
     scenario_keys,
     scenario_record,
 )
+from evals.parsers.junit_totals import total_notes
 from evals.parsers.junit_words import IGNORED_CASE, UNJUDGED, Told, element_name, read_words
 from evals.parsers.reading import Cleaner, Limits, head_of, read_capped, too_deep, too_large, unreadable
 from evals.parsers.values import as_id, as_positive
@@ -38,7 +40,6 @@ MAX_SUITES = 100_000
 MAX_PROPERTIES = 200  # of a run, and of a test
 # What Surefire and the plug-ins that repeat tests write of an earlier try; of each try its text is kept.
 TRIES = {"flakyFailure", "flakyError", "rerunFailure", "rerunError", "rerun"}
-OF_SUITE = "(the suite itself)"
 
 
 def sniff(head: Head) -> bool:
@@ -69,7 +70,6 @@ class _Reading:
         self.report = Report()
         self._open: list[Suite] = []
         self._merged: dict[tuple[int, str, str], Case] = {}
-        self._repeated = 0  # elements that are of a test which another element is of
 
     def read(self, stream: BinaryIO) -> None:
         path: list[Element] = []
@@ -152,7 +152,7 @@ class _Reading:
             self._merged[identity] = case
             self.report.cases.append(case)
         else:
-            self._repeated += 1
+            self.report.repeated += 1
         if broken is not None:
             told = broken.get("message") or (broken.text or "").strip() or "the suite broke"
             case.errors += (self.cleaner.text(told),)
@@ -163,12 +163,13 @@ class _Reading:
         merged = sum(len(case.failures) > 1 for case in self.report.cases)
         if merged:
             yield f"{'1 test has' if merged == 1 else f'{merged} tests have'} several failures, which count as one."
-        if self._repeated:
-            elements = "1 element" if self._repeated == 1 else f"{self._repeated} elements"
+        if self.report.repeated:
+            elements = "1 element" if self.report.repeated == 1 else f"{self.report.repeated} elements"
             yield f"{elements} with the suite, class and name of another one: together they are one test."
         flaky = sum(case.repeats > 0 and not (case.failures or case.errors) for case in self.report.cases)
         if flaky:
             yield f"{counted(flaky, 'test')} passed only when repeated; the tries before are kept and not counted."
+        yield from total_notes(self.report)
         if not self.report.cases:
             yield "The file holds no tests."
         if self.report.cases and all(not suite.timestamp for suite in self.report.suites):

@@ -19,6 +19,7 @@ from evals.records import (
 )
 
 COUNTS = ("tests", "failures", "errors", "skipped")
+OF_SUITE = "(the suite itself)"
 TOOL_SUITES = {"pytest", "pytest tests", "promptfoo"}  # what tools call a suite that nobody named
 
 
@@ -61,6 +62,7 @@ class Report:
     suites: list[Suite] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     properties: dict[str, str] = field(default_factory=dict)  # of the run
+    repeated: int = 0  # elements that are of a test which another element is of
 
     @property
     def told_tests(self) -> int:
@@ -98,7 +100,7 @@ def run_record(report: Report) -> RunRecord:
         started_at_assumed=assumed,
         finished_at=finished,
         producer_name=report.producer,
-        reported_totals=totals if any(suite.counts for suite in top) else {},
+        reported_totals=totals if any(suite.counts for suite in top) else counts_in(report.root),
         extras={"properties": told} if told else {},
     )
 
@@ -179,6 +181,10 @@ def _evaluation(case: Case, evaluator: EvaluatorRecord) -> EvaluationRecord:
         reason=reason,
         evidence=None if outcome is Outcome.PASS and not case.repeats else case.texts,
     )
+
+
+def outcome_of(case: Case) -> Outcome:
+    return _verdict(case, "")[0]
 
 
 def _verdict(case: Case, producer: str) -> tuple[Outcome, str, str]:

@@ -10,19 +10,16 @@ from evals.errors import ImportRefused, Problem
 from evals.parsers.cases import Ordinals, Tally, as_text, counted, tool_step
 from evals.parsers.checked import Place, read_documents
 from evals.parsers.head import Head, NearMiss, named, wrong_format
+from evals.parsers.otel_verdicts import Repeats, evaluation_of
 from evals.parsers.otlp import Attributes, Entry, entries_of
 from evals.parsers.reading import Cleaner, Limits, storable
-from evals.parsers.values import MAX_ID, MAX_URL, as_count, as_id, as_number, as_url, first_id
+from evals.parsers.values import MAX_ID, MAX_URL, as_count, as_id, as_url, first_id
 from evals.records import (
     AttemptRecord,
     AttemptStatus,
     Decision,
     EndRecord,
     EvaluationRecord,
-    EvaluatorRecord,
-    Fault,
-    Finding,
-    Outcome,
     Record,
     RunRecord,
     ScenarioRecord,
@@ -36,11 +33,8 @@ HINT = "the collector's file exporter for logs (or traces) that hold gen_ai.eval
 
 RESULT = "gen_ai.evaluation.result"
 SIGNALS = ("resourceLogs", "resourceSpans")
-LABEL, SCORE = "gen_ai.evaluation.score.label", "gen_ai.evaluation.score.value"
 MAX_NESTING = 100  # of spans
 OTHER_SIGNALS = {"resourceMetrics", "resourceProfiles"}
-LABELS = dict.fromkeys(("pass", "passed", "true", "yes"), Outcome.PASS)
-LABELS |= dict.fromkeys(("fail", "failed", "false", "no"), Outcome.FAIL)
 INSTEAD = f"Upload the logs or traces that hold the events {RESULT}."
 
 
@@ -68,7 +62,9 @@ def parse(stream: BinaryIO, limits: Limits) -> Iterator[Record]:
             declared.add(attempt.key)
             yield ScenarioRecord(key=attempt.key, title=as_text(attempt.told("test.case.name"), cleaner))
         steps = tally.steps(_step(span, cleaner) for span in calls[id(attempt)])
-        yield attempt.record(ordinals.take(attempt.key, attempt.variant), steps, tally, cleaner)
+        evaluations = (evaluation_of(result, telemetry.repeats.others(result), cleaner) for result in attempt.results)
+        ordinal = ordinals.take(attempt.key, attempt.variant)
+        yield attempt.record(ordinal, steps, tally.evaluations(evaluations), cleaner)
     yield EndRecord(notes=(*_notes(telemetry, attempts), *tally.notes(), *cleaner.notes()))
 
 
@@ -83,7 +79,7 @@ class Telemetry:
         self.spans: dict[tuple[str, str], Entry] = {}
         self.tool_spans: list[Entry] = []
         self.ignored: Counter[str] = Counter()
-        self._seen: dict[tuple[str, str, str], Any] = {}
+        self.repeats = Repeats()
         for place, value in read_documents(stream, limits):
             if isinstance(value, dict) and any(name in value for name in SIGNALS):
                 for entry in entries_of(value, place):
@@ -126,16 +122,8 @@ class Telemetry:
         name = as_id(entry.attributes.get("gen_ai.evaluation.name"))
         if not name:
             raise entry.place.at("attributes").refusal("gen_ai.evaluation.name, the evaluation's name")
-        key = (entry.trace_id, entry.span_id, name)
-        says = (_verdict(entry.attributes), as_number(entry.attributes.get(SCORE)))
-        if not (entry.trace_id and entry.span_id):
+        if not (entry.trace_id and entry.span_id) or self.repeats.is_first(entry, name):
             self.results.append(entry)
-        elif key not in self._seen:
-            self._seen[key] = says
-            self.results.append(entry)
-        else:
-            same = self._seen[key] == says
-            self.ignored["repeated result" if same else "contradicting repeated result"] += 1
 
     @property
     def resources(self) -> list[Attributes]:
@@ -181,7 +169,9 @@ class Attempt:
     def end(self) -> datetime | None:
         return (self.span and self.span.end) or self.results[-1].time
 
-    def record(self, ordinal: int, steps: tuple[StepRecord, ...], tally: Tally, cleaner: Cleaner) -> AttemptRecord:
+    def record(
+        self, ordinal: int, steps: tuple[StepRecord, ...], judged: tuple[EvaluationRecord, ...], cleaner: Cleaner
+    ) -> AttemptRecord:
         told = _told(self.results[0], self.span)
         crashed = self.span is not None and self.span.failed and told.get("gen_ai.operation.name") == "invoke_agent"
         message = self.span.status.get("message") if self.span else None
@@ -199,7 +189,7 @@ class Attempt:
             output=as_text(told.get("gen_ai.output.messages"), cleaner),
             error=as_text(message or told.get("error.type"), cleaner) if crashed else "",
             steps=steps,
-            evaluations=tally.evaluations(_evaluation(result, cleaner) for result in self.results),
+            evaluations=judged,
             place=str(self.results[0].place),
         )
 
@@ -275,46 +265,6 @@ def _step(span: Entry, cleaner: Cleaner) -> StepRecord:
     )
 
 
-# -- evaluations
-
-
-def _evaluation(result: Entry, cleaner: Cleaner) -> EvaluationRecord:
-    told = result.attributes
-    outcome, code, reported = _verdict(told)
-    error = as_text(told.get("error.type"), cleaner)
-    kept = {name: told[name] for name in (LABEL, "error.type", "gen_ai.response.id") if name in told}
-    return EvaluationRecord(
-        indicator=as_id(told.get("gen_ai.evaluation.name")),
-        outcome=outcome,
-        evaluator=EvaluatorRecord(
-            name=as_id(result.resource.get("service.name")) or as_id(result.scope) or "opentelemetry",
-            version=as_id(result.resource.get("service.version")),
-            deterministic=False,  # the convention does not say, and most of these judges are models
-        ),
-        finding=Finding.UNCLASSIFIED if outcome is Outcome.FAIL else None,
-        fault=Fault.GRADER if outcome is Outcome.ERROR else Fault.UNKNOWN,
-        reason_code=code,
-        reason=as_text(told.get("gen_ai.evaluation.explanation"), cleaner) or error,
-        score=as_number(told.get(SCORE)),
-        evidence=cleaner.value(kept) or None,
-        observed_at=result.time,
-        reported_outcome=reported if reported is not outcome else None,
-    )
-
-
-def _verdict(told: Attributes) -> tuple[Outcome, str, Outcome | None]:
-    """Return our outcome, why, and what the label says. A score alone says nothing: 1 may be good or bad."""
-    label, score = told.get(LABEL), told.get(SCORE)
-    reported = LABELS.get(str(label).strip().lower()) if isinstance(label, str | bool) else None
-    if told.get("error.type"):
-        return Outcome.ERROR, "evaluation_error", reported
-    if isinstance(score, float) and not math.isfinite(score):
-        return Outcome.UNKNOWN, "score_not_finite", reported
-    if reported:
-        return reported, "", reported
-    return Outcome.UNKNOWN, "no_label" if label is None else "unknown_label", None
-
-
 # -- the run
 
 
@@ -359,3 +309,4 @@ def _notes(telemetry: Telemetry, attempts: list[Attempt]) -> Iterator[str]:
         yield "Some evaluations have no time."
     for word, number in sorted(telemetry.ignored.items()):
         yield f"Not counted: {counted(number, word)}."
+    yield from telemetry.repeats.notes()

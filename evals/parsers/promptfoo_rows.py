@@ -172,7 +172,7 @@ class Row:
     def _component(self, part: dict[str, Any]) -> dict[str, Any]:
         assertion = _object(part.get("assertion"))
         component = {
-            "pass": part.get("pass") is True,
+            "pass": passed if isinstance(passed := part.get("pass"), bool) else None,
             "score": as_number(part.get("score")),
             "reason": as_text(part.get("reason"), self.cleaner),
             "type": as_id(assertion.get("type")),
@@ -217,11 +217,25 @@ class Row:
         failed = any(part.get("pass") is False and not _broken(part) for part in self.parts)
         if broken and not failed:
             return Outcome.ERROR, "grader_error" if "grader_error" in broken else "assertion_error"
-        if reported is Outcome.PASS and not self._is_judged():
-            return Outcome.UNKNOWN, "no_assertions"
-        if reported is Outcome.PASS and self.judged.get("pass") is False:
+        if reported is Outcome.FAIL:
+            return (reported, "") if failed or not self._has_open_part() else (Outcome.UNKNOWN, "not_judged")
+        if self._contradicts_a_pass():
             return Outcome.UNKNOWN, "contradiction"
-        return reported, ""
+        if not self._is_judged():
+            return Outcome.UNKNOWN, "no_assertions"
+        if self.judged.get("pass") is not True or self._has_open_part():
+            return Outcome.UNKNOWN, "not_judged"
+        return Outcome.PASS, ""
+
+    def _contradicts_a_pass(self) -> bool:
+        """Whether a row that is said to have passed says elsewhere that it failed or broke."""
+        has_failure = self.content.get("failureReason") not in (None, 0)
+        return has_failure or bool(self.content.get("error")) or self.judged.get("pass") is False
+
+    def _has_open_part(self) -> bool:
+        """Whether the judgement or a part of it is there and says neither yes nor no."""
+        judgements = (*((self.judged,) if "pass" in self.judged else ()), *self.parts)
+        return any(not isinstance(part.get("pass"), bool) for part in judgements)
 
     def _is_judged(self) -> bool:
         if self.judged.get("reason") == "No assertions":

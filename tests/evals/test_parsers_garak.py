@@ -159,6 +159,52 @@ def test_a_line_of_an_attempt_judged_before_is_noted():
     )
 
 
+def test_lines_of_one_attempt_whose_scores_differ_give_no_verdict():
+    one, two = ({"a": [0.0, 0.0], "b": [0.1, 0.9]}, {"a": [1.0, 0.0], "b": [0.2, 0.9]})
+    for pair in ((one, two), (two, one)):
+        told = [entry(outputs=("x", "y"), results=results) for results in pair]
+        records = read(lines(SETUP, INIT, told[0], entry(uuid="u2"), told[1], told[0], END))
+        assert [(e.indicator, e.outcome.value, e.reason_code) for e in evaluations(records)[:4]] == [
+            ("a", "UNKNOWN", "contradiction"),
+            ("b", "PASS", ""),
+            ("a", "PASS", ""),
+            ("b", "FAIL", ""),
+        ]
+        assert "1 attempt judged by lines whose scores differ: 1 evaluation UNKNOWN (contradiction)." in (
+            records[-1].notes
+        )
+
+
+@pytest.mark.parametrize("second", [{}, {"d": []}, {"d": [None]}, {"d": [1.0]}, {"other": [0.0]}])
+def test_a_pass_that_another_line_does_not_give_is_no_pass(second):
+    told = [entry(results={"d": [0.0]}), entry() | {"detector_results": second}]
+    for pair in (told, told[::-1]):
+        records = read(lines(SETUP, INIT, *pair, END))
+        assert not any(e.outcome is Outcome.PASS for e in evaluations(records) if e.indicator == "d")
+        assert any("whose scores differ" in note for note in records[-1].notes)
+
+
+@pytest.mark.parametrize(
+    ("score", "outcome", "code", "reported"),
+    [
+        (None, Outcome.UNKNOWN, "no_score", Outcome.FAIL),
+        ("x", Outcome.UNKNOWN, "no_score", Outcome.FAIL),
+        (0.2, Outcome.UNKNOWN, "no_threshold", Outcome.FAIL),  # the scan's own was lower, and is not in the file
+        (0.5, Outcome.FAIL, "", None),
+        (True, Outcome.FAIL, "", None),
+    ],
+)
+def test_a_hit_is_judged_by_its_score(score, outcome, code, reported):
+    (evaluation,) = evaluations(read(lines(HIT | {"score": score})))
+    assert (evaluation.outcome, evaluation.reason_code, evaluation.reported_outcome) == (outcome, code, reported)
+
+
+def test_a_hit_below_a_threshold_that_is_told_passes_and_the_difference_is_noted():
+    records = read(lines(SETUP | {"run.eval_threshold": 0.7}, INIT, HIT | {"score": 0.6}, HIT | {"score": 0.7}))
+    assert counts(records) == (2, 1, 1, 0, 0)
+    assert "1 evaluation is PASS where garak says FAIL (score_below_threshold)." in records[-1].notes
+
+
 def test_counts_without_their_attempts_are_refused():
     told = {"entry_type": "eval", "probe": "p", "detector": "d", "passed": 3, "fails": 2, "nones": 0}
     with pytest.raises(ImportRefused) as refusal:

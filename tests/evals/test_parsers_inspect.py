@@ -153,6 +153,21 @@ def test_without_scores_and_error_nothing_is_known():
     assert [(e.outcome, e.reason_code) for e in attempt.evaluations] == [(Outcome.UNKNOWN, "not_scored")]
 
 
+@pytest.mark.parametrize("error", [{}, {"message": None}, [], "boom"])
+@pytest.mark.parametrize("scores", [{}, {"scores": None}, {"scores": {}}])
+def test_an_error_that_says_nothing_is_an_error(error, scores):
+    (attempt,) = attempts(read(log({"id": "a", "epoch": 1, "error": error} | scores)))
+    assert attempt.status is AttemptStatus.CRASHED
+    assert [(e.outcome, e.reason_code) for e in attempt.evaluations] == [(Outcome.ERROR, "sample_error")]
+
+
+@pytest.mark.parametrize("error", [None, False, ""])
+def test_no_error_is_none(error):
+    (attempt,) = attempts(read(log({"id": "a", "epoch": 1, "error": error})))
+    assert attempt.status is AttemptStatus.COMPLETED
+    assert attempt.evaluations[0].outcome is Outcome.UNKNOWN
+
+
 def test_a_limit_is_the_reason_of_a_failure():
     sample = {**SAMPLE, "limit": {"type": "token", "limit": 1000}, "scores": {"includes": {"value": "I"}}}
     (attempt,) = attempts(read(log(sample)))

@@ -285,6 +285,75 @@ def test_the_suite_counts_are_never_the_denominator():
     assert run.reported_totals["tests"] == 400
 
 
+def total_notes(content):
+    return [note for note in read(content)[-1].notes if "own totals" in note]
+
+
+@pytest.mark.parametrize("path", sorted(ARTIFACTS.glob("**/*.xml")), ids=lambda path: path.name)
+def test_totals_of_the_real_files_are_no_contradiction(path):
+    assert total_notes(path.read_bytes()) == []
+
+
+@pytest.mark.parametrize(
+    ("cases", "attributes", "says"),
+    [
+        ([case()], 'tests="400" failures="300"', "400 tests and 300 failures; the tests in it give 1 and 0."),
+        ([case()], 'tests="1" errors="1" skipped="2"', "1 error and 2 skipped; the tests in it give 0 and 0."),
+        ([case(), case(name="u")], 'tests="1"', "1 test; the tests in it give 2."),
+        ([case("<failure/>")], 'tests="1" failures="0"', "0 failures; the tests in it give 1."),
+        (
+            [case("<error/>")],
+            'tests="1" failures="1" errors="0"',
+            "1 failure and 0 errors; the tests in it give 0 and 1.",
+        ),
+        ([case("<skipped/>")], 'tests="1" skipped="0"', "0 skipped; the tests in it give 1."),
+        ([case()], 'name="pytest" tests="0"', "0 tests; the tests in it give 1."),
+    ],
+)
+def test_totals_that_the_tests_contradict_are_noted(cases, attributes, says):
+    expected = [f"The file's own totals say {says}"]
+    assert total_notes(suite(*cases, attributes=attributes)) == expected
+    assert total_notes(f"<testsuites>{suite(*cases, attributes=attributes)}</testsuites>") == expected
+    if "pytest" not in attributes:
+        assert total_notes(f"<testsuites {attributes}>{suite(*cases)}</testsuites>") == expected
+
+
+@pytest.mark.parametrize(
+    ("cases", "attributes"),
+    [
+        ([case()], ""),
+        ([case()], 'tests="x"'),
+        ([case("<failure/><failure/>")], 'tests="1" failures="1" errors="0" skipped="0"'),
+        ([case("<failure/><failure/>")], 'tests="1" failures="2"'),
+        ([case("<error/>")], 'tests="2" errors="1"'),  # its teardown broke, and is a test of its own
+        ([case("<failure/>"), case()], 'tests="2" failures="1"'),  # a try, and its repeat
+        ([case("<failure/>"), case()], 'tests="1" failures="1"'),
+        ([case("<flakyFailure/>")], 'tests="1" failures="0"'),  # Surefire
+        ([case(), case(attributes='status="notrun"', name="u")], 'tests="2" skipped="0" disabled="1"'),  # googletest
+        ([case(), case("<skipped/>", name="u")], 'tests="1" skipped="1"'),
+        ([case("<warning/>")], 'tests="1" skipped="0" warnings="1"'),  # PHPUnit
+        ([case(), "<error/>"], 'tests="1" errors="0"'),  # a suite that broke as a whole
+        ([case(), "<error/>"], 'tests="1" errors="1"'),
+        ([suite(case(), attributes='tests="1"')], 'tests="1"'),
+        ([suite(case(), attributes='tests="1"'), case()], 'tests="1"'),  # each counts its own
+        ([suite(case(), attributes='tests="1"')], ""),
+        ([case()], 'name="pytest" tests="12"'),  # its subtests that passed are not in the file
+    ],
+)
+def test_other_ways_of_counting_are_no_contradiction(cases, attributes):
+    assert total_notes(suite(*cases, attributes=attributes)) == []
+
+
+def test_a_root_that_contradicts_its_suites_is_noted():
+    content = f'<testsuites tests="3">{suite(case(), attributes="""tests="1" """)}</testsuites>'
+    assert total_notes(content) == ["The file's own totals say 3 tests; the tests in it give 1."]
+
+
+def test_the_root_alone_may_state_the_totals():
+    run = read(f'<testsuites tests="1" failures="0">{suite(case())}</testsuites>')[0]
+    assert run.reported_totals == {"tests": 1, "failures": 0}
+
+
 def test_an_empty_suite_is_a_run_without_tests():
     run, end = read('<testsuite name="pytest" tests="0"/>')
     assert run.reported_totals["tests"] == 0

@@ -179,6 +179,9 @@ def test_older_sdks_name_the_event_in_an_attribute():
         ({"label": None}, (Outcome.UNKNOWN, "no_label", None)),
         ({"label": None, "error": "Timeout"}, (Outcome.ERROR, "evaluation_error", None)),
         ({"label": "pass", "error": "Timeout"}, (Outcome.ERROR, "evaluation_error", Outcome.PASS)),
+        ({"label": "pass", "error": ""}, (Outcome.ERROR, "evaluation_error", Outcome.PASS)),
+        ({"label": "pass", "error": False}, (Outcome.ERROR, "evaluation_error", Outcome.PASS)),
+        ({"label": "pass", "error": {}}, (Outcome.ERROR, "evaluation_error", Outcome.PASS)),
         ({"label": None, "score": {"doubleValue": "NaN"}}, (Outcome.UNKNOWN, "score_not_finite", None)),
         ({"label": "pass", "score": {"doubleValue": "NaN"}}, (Outcome.UNKNOWN, "score_not_finite", Outcome.PASS)),
         ({"label": "fail", "score": {"doubleValue": "-Infinity"}}, (Outcome.UNKNOWN, "score_not_finite", Outcome.FAIL)),
@@ -248,10 +251,41 @@ def test_two_models_are_two_variants():
     assert run.model == ""
 
 
-def test_a_repeat_that_says_otherwise_is_noted():
-    *records, end = read(logs(result(), result(1, label="fail"), result(2)))
+@pytest.mark.parametrize(
+    ("repeats", "note"),
+    [
+        ([{"label": "fail"}], "1 evaluation has 2 results that contradict each other: UNKNOWN (contradiction)."),
+        ([{"error": "Timeout"}], "1 evaluation has 2 results that contradict each other: UNKNOWN (contradiction)."),
+        (
+            [{}, {"label": "fail"}, {"label": "odd"}],
+            "1 evaluation has 4 results that contradict each other: UNKNOWN (contradiction).",
+        ),
+    ],
+)
+def test_repeats_that_contradict_each_other_are_one_evaluation_without_a_verdict(repeats, note):
+    told = [result(at, **values) for at, values in enumerate([{}, *repeats])]
+    for order in (told, told[::-1]):
+        *records, end = read(logs(*order))
+        (evaluation,) = evaluations(records)
+        assert (evaluation.outcome, evaluation.reason_code) == (Outcome.UNKNOWN, "contradiction")
+        assert evaluation.finding is evaluation.reported_outcome is None
+        assert note in end.notes
+
+
+def test_what_contradicting_repeats_say_is_kept():
+    (evaluation,) = evaluations(read(logs(result(score=1.0), result(1, label="fail", score=0.0))))
+    assert evaluation.evidence["gen_ai.evaluation.score.label"] == "pass"
+    place = "/resourceLogs/0/scopeLogs/0/logRecords/1"
+    assert evaluation.evidence["repeats"] == [{"outcome": "FAIL", "score": 0.0, "label": "fail", "place": place}]
+
+
+def test_repeats_with_another_score_and_the_same_verdict_keep_it():
+    *records, end = read(logs(result(score=1.0), result(1, score=0.9), result(2, score=1.0)))
     assert counts(evaluations(records)) == (1, 1, 0, 0, 0)
-    assert end.notes == ("Not counted: 1 contradicting repeated result.", "Not counted: 1 repeated result.")
+    assert end.notes == (
+        "Not counted: 1 repeated result.",
+        "Not counted: 1 repeated result whose score differs and whose verdict does not.",
+    )
 
 
 def test_several_services_are_named():

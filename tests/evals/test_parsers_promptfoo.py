@@ -29,6 +29,12 @@ GRADER_DOWN = {"pass": False, "score": 0, "reason": "HTTP 500", "metadata": {"gr
 THREW = {"pass": False, "score": 0, "reason": "Custom function threw error: x\nStack Trace: y"}
 PYTHON_THREW = {"pass": False, "score": 0, "reason": "Python code execution failed: x"}
 
+OPEN = {"pass": None, "score": None, "reason": "", "assertion": {"type": "llm-rubric", "value": "a"}}
+
+
+def judgement(passed, *parts):
+    return {"pass": passed, "score": 1, "reason": "", "componentResults": list(parts)}
+
 
 def row(*parts, success=True, failure=None, **members):
     reason = "All assertions passed" if success else "failed"
@@ -205,6 +211,22 @@ def test_xml_and_yaml_are_refused_with_a_hint(content):
         (row({"pass": False, "componentResults": [FAILED]}, success=False), (Outcome.FAIL, "", None)),
         (row(PASSED, success=None, failure=0), (Outcome.UNKNOWN, "no_verdict", None)),
         (row(PASSED, success="true"), (Outcome.UNKNOWN, "no_verdict", None)),
+        (row(PASSED, gradingResult=None), (Outcome.UNKNOWN, "not_judged", Outcome.PASS)),
+        (row(PASSED, gradingResult={}), (Outcome.UNKNOWN, "not_judged", Outcome.PASS)),
+        (row(gradingResult=None), (Outcome.UNKNOWN, "no_assertions", Outcome.PASS)),
+        (row(PASSED, OPEN), (Outcome.UNKNOWN, "not_judged", Outcome.PASS)),
+        (row(OPEN), (Outcome.UNKNOWN, "not_judged", Outcome.PASS)),
+        (row(OPEN | {"pass": "true"}), (Outcome.UNKNOWN, "not_judged", Outcome.PASS)),
+        (row({"componentResults": [OPEN]}), (Outcome.UNKNOWN, "not_judged", Outcome.PASS)),
+        (row(OPEN, success=False), (Outcome.UNKNOWN, "not_judged", Outcome.FAIL)),
+        (row(OPEN, FAILED, success=False), (Outcome.FAIL, "", None)),
+        (row(PASSED, gradingResult=judgement(None, PASSED)), (Outcome.UNKNOWN, "not_judged", Outcome.PASS)),
+        (row(PASSED, success=False, gradingResult=judgement(None)), (Outcome.UNKNOWN, "not_judged", Outcome.FAIL)),
+        (row(PASSED, failure=1), (Outcome.UNKNOWN, "contradiction", Outcome.PASS)),
+        (row(PASSED, failure=2), (Outcome.UNKNOWN, "contradiction", Outcome.PASS)),
+        (row(PASSED, error="503"), (Outcome.UNKNOWN, "contradiction", Outcome.PASS)),
+        (row(PASSED, error=""), (Outcome.PASS, "", None)),
+        (row(PASSED, gradingResult=judgement(False, PASSED)), (Outcome.UNKNOWN, "contradiction", Outcome.PASS)),
     ],
 )
 def test_outcome_of_a_row(content, expected):
@@ -226,6 +248,11 @@ def test_version_2_has_no_failure_reason(members, expected):
     (attempt,) = attempts(read(document))
     assert attempt.evaluations[0].outcome is expected
     assert attempt.variant == "openai:gpt-4"
+
+
+def test_a_part_without_a_verdict_is_kept_as_such():
+    (attempt,) = attempts(read(results(row(PASSED, OPEN))))
+    assert [part["pass"] for part in attempt.evaluations[0].components] == [True, None]
 
 
 def test_a_broken_judge_is_the_grader_s_fault():

@@ -52,7 +52,7 @@ def test_promptfoo_without_variables_and_judgements():
     """PROMPTFOO_STRIP_TEST_VARS and PROMPTFOO_STRIP_GRADING_RESULT leave rows that nothing tells apart."""
     stripped = ROW | {"vars": {}, "gradingResult": None}
     records = promptfoo(stripped, stripped | FAILED | {"testIdx": 1}, stripped | {"testCase": {}, "testIdx": 2})
-    assert outcomes(records) == [("PASS", ""), ("FAIL", ""), ("UNKNOWN", "no_assertions")]
+    assert outcomes(records) == [("UNKNOWN", "not_judged"), ("FAIL", ""), ("UNKNOWN", "no_assertions")]
     assert [attempt.ordinal for attempt in attempts(records)] == [1, 2, 3]
     assert any(note.startswith("2 rows have neither id, description nor variables") for note in records[-1].notes)
 
