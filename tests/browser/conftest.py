@@ -85,7 +85,7 @@ def open_page(chromium: Browser, live_server: Any, request: pytest.FixtureReques
             reduced_motion="reduce",
         )
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         if user is not None:
             context.add_cookies([{"name": "sessionid", "value": _session_of(user), "url": live_server.url}])
         page = context.new_page()
