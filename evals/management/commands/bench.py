@@ -1,10 +1,10 @@
 """`manage.py bench`: measures speed as ratios in a database of its own, and drops it."""
 
+import os
 import uuid
 from typing import Any
 
 from celery import current_app as app
-from celery.signals import worker_init
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["import"]:
-            worker_init.send(sender=self)  # it is one
+            os.nice(settings.WORKER_NICE)  # as a worker does
             run_import(options["import"])
             self.stdout.write(f"{peak_memory():.1f}")
             return
