@@ -31,6 +31,7 @@ from evals.models import (
 )
 from evals.parsers.values import MAX_COUNT
 from evals.records import Session
+from evals.rows import SCENARIO_FIELDS
 from evals.taxonomies_store import taxonomy_of
 from reliability.audit import record_change
 
@@ -70,19 +71,8 @@ MERGED = (
     "taxonomy_version",
     *TOTALS,
 )
-DESCRIBED = (
-    "title",
-    "class_told",
-    "adversarial",
-    "twin_of",
-    "guards",
-    "controls",
-    "expects",
-    "source_kind",
-    "source_reference",
-    "source_date",
-    "extras",
-)
+OF_ONE_RUN = {"id", "run", "key", "class_id", "class_by"}  # what is not the artifact's description of a scenario
+DESCRIBED = tuple(name for name in SCENARIO_FIELDS if name not in OF_ONE_RUN)
 CLOSING = ("intake", "shards_expected", "session", "session_reason")
 
 

@@ -78,7 +78,7 @@ def save_taxonomy(client: Client, source: str, *, by: User, instead_of: str) -> 
         TaxonomyChoice.objects.filter(client=client).delete()
     else:
         version = _find(client, taxonomy) or _store(client, taxonomy, source.replace("\r\n", "\n"), by)
-        TaxonomyChoice.objects.update_or_create(client=client, defaults={"version": version, "by": by})
+        TaxonomyChoice.objects.update_or_create(client=client, defaults={"version": version})
     record_change(
         client, "taxonomy.chosen", client, by=by, before=before.name, after=taxonomy.name, sha256=taxonomy.sha256
     )

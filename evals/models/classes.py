@@ -57,12 +57,10 @@ class TaxonomyVersion(models.Model):
 
 
 class TaxonomyChoice(models.Model):
-    """Which of its own taxonomies a client uses; without a row, the one that ships."""
+    """Which of its own taxonomies a client uses; without a row, the one that ships. The audit log says by whom."""
 
     client = models.OneToOneField(Client, primary_key=True, on_delete=models.CASCADE, related_name="taxonomy_choice")
     version = models.ForeignKey(TaxonomyVersion, on_delete=models.RESTRICT, related_name="+")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
         return f"{self.version} for {self.client_id}"
